@@ -1,0 +1,1 @@
+//! The encoded merger: merges front-coded tables without rebuilding keys.

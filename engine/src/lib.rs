@@ -1,0 +1,1 @@
+//! The engine: memtables, versions, flush, compaction and recovery.

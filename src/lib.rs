@@ -1,0 +1,1 @@
+//! tephradb: an embedded, ordered key-value store of front-coded tables.
