@@ -136,22 +136,35 @@ impl<T> Context<T> for io::Result<T> {
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
     /// Somebody has it open.
-    #[error("{} is already open{}", path.display(), by_process(*process))]
+    #[error("{} is already open {holder}", path.display())]
     Held {
         /// The lock file.
         path: PathBuf,
-        /// The process that holds it, where it said so.
-        process: Option<u32>,
+        /// Who has it.
+        holder: LockHolder,
     },
     /// The lock file could not be opened or locked.
     #[error(transparent)]
     Failed(#[from] FsError),
 }
 
-fn by_process(process: Option<u32>) -> String {
-    match process {
-        Some(id) if id == std::process::id() => format!(" by this process ({id})"),
-        Some(id) => format!(" by process {id}"),
-        None => String::from(" by another user"),
+/// Who holds a lock, as far as the lock file tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockHolder {
+    /// The process that asks, through another handle.
+    ThisProcess(u32),
+    /// The process of this number.
+    Process(u32),
+    /// A reader, or somebody who left no number.
+    Unknown,
+}
+
+impl fmt::Display for LockHolder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ThisProcess(id) => write!(f, "by this process ({id})"),
+            Self::Process(id) => write!(f, "by process {id}"),
+            Self::Unknown => f.write_str("by another user"),
+        }
     }
 }

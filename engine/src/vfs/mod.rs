@@ -32,7 +32,7 @@ use std::path::Path;
 
 use tephra_wal::LogSegment;
 
-pub use error::{FsError, LockError, Operation};
+pub use error::{FsError, LockError, LockHolder, Operation};
 pub use file_bytes::FileBytes;
 pub use std_fs::StdFs;
 

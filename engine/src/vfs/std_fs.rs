@@ -14,8 +14,8 @@ use tephra_wal::LogSegment;
 
 use super::error::Context as _;
 use super::{
-    DirEntry, FileBytes, FileKind, FileSystem, FsError, LockError, LockGuard, Operation, WritableFile, mmap,
-    std_segment,
+    DirEntry, FileBytes, FileKind, FileSystem, FsError, LockError, LockGuard, LockHolder, Operation,
+    WritableFile, mmap, std_segment,
 };
 
 /// Writes smaller than this are gathered.
@@ -224,10 +224,14 @@ fn held(file: &mut File, path: &Path) -> LockError {
     let read = file
         .rewind()
         .and_then(|()| file.take(32).read_to_string(&mut text));
-    let process = read.ok().and_then(|_| text.trim().parse().ok());
+    let holder = match read.ok().and_then(|_| text.trim().parse().ok()) {
+        Some(id) if id == std::process::id() => LockHolder::ThisProcess(id),
+        Some(id) => LockHolder::Process(id),
+        None => LockHolder::Unknown,
+    };
     LockError::Held {
         path: path.to_owned(),
-        process,
+        holder,
     }
 }
 
