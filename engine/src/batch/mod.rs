@@ -1,0 +1,104 @@
+//! Batches: several writes, to any keyspaces of one database, that become visible and durable together.
+
+pub(crate) mod record;
+
+use std::sync::Arc;
+
+use crate::db::DbHandle;
+use crate::error::{Error, Result};
+use crate::keyspace::Keyspace;
+use crate::limits;
+use crate::options::Durability;
+use record::RecordBuilder;
+
+/// Writes collected for one atomic commit. Nothing happens before [`Batch::commit`]; dropping the batch forgets it.
+///
+/// Operations apply in order: of two writes to one key the later one wins.
+#[derive(Debug)]
+pub struct Batch {
+    handle: Arc<DbHandle>,
+    record: RecordBuilder,
+    touched: Vec<Keyspace>,
+    refused: Option<Error>,
+}
+
+impl Batch {
+    pub(crate) fn new(handle: Arc<DbHandle>) -> Self {
+        Batch {
+            handle,
+            record: RecordBuilder::new(),
+            touched: Vec::new(),
+            refused: None,
+        }
+    }
+
+    /// Adds a put. `keyspace` is a [`Keyspace`], or the database itself for its default keyspace.
+    ///
+    /// A key, a value or a keyspace that cannot be accepted makes [`Batch::commit`] fail as a whole.
+    pub fn put(
+        &mut self,
+        keyspace: impl AsRef<Keyspace>,
+        key: impl AsRef<[u8]>,
+        value: impl AsRef<[u8]>,
+    ) -> &mut Self {
+        let (keyspace, key, value) = (keyspace.as_ref(), key.as_ref(), value.as_ref());
+        if self.accepts(keyspace, key, value) {
+            self.record.put(keyspace.number(), key, value);
+        }
+        self
+    }
+
+    /// Adds a delete. `keyspace` is a [`Keyspace`], or the database itself for its default keyspace.
+    pub fn delete(&mut self, keyspace: impl AsRef<Keyspace>, key: impl AsRef<[u8]>) -> &mut Self {
+        let (keyspace, key) = (keyspace.as_ref(), key.as_ref());
+        if self.accepts(keyspace, key, &[]) {
+            self.record.delete(keyspace.number(), key);
+        }
+        self
+    }
+
+    /// Number of operations collected.
+    pub fn len(&self) -> usize {
+        self.record.op_count()
+    }
+
+    /// Whether nothing was collected.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Commits all operations at one instant. An empty batch succeeds at once.
+    ///
+    /// # Errors
+    /// A key, value or batch over its limit, a dropped or foreign keyspace: nothing was written. A failed log: see
+    /// [`Error::usability`].
+    pub fn commit(self, durability: Durability) -> Result<()> {
+        if let Some(error) = self.refused {
+            return Err(error);
+        }
+        self.handle
+            .engine()
+            .commit(&self.record, &self.touched, durability)
+    }
+
+    /// Checks one operation against the limits, and remembers its keyspace and the first refusal.
+    fn accepts(&mut self, keyspace: &Keyspace, key: &[u8], value: &[u8]) -> bool {
+        let refusal = if !keyspace.belongs_to(&self.handle) {
+            Some(Error::ForeignKeyspace {
+                name: keyspace.name().to_owned(),
+            })
+        } else {
+            limits::check(key, value, self.record.payload().len()).err()
+        };
+        if !self
+            .touched
+            .iter()
+            .any(|touched| touched.number() == keyspace.number())
+        {
+            self.touched.push(keyspace.clone());
+        }
+        let accepted = refusal.is_none();
+        self.refused = self.refused.take().or(refusal);
+        accepted
+    }
+}

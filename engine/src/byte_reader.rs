@@ -1,0 +1,105 @@
+//! Reads the small binary records of the log and the manifest: strict, bounds-checked, never panicking.
+//!
+//! Every failure says at which offset of the record it happened and what was expected, so that the caller can add
+//! the file.
+
+/// A record does not hold what it should.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Malformed {
+    /// Offset in the record, in bytes.
+    pub(crate) offset: usize,
+    /// What should be there.
+    pub(crate) expected: &'static str,
+    /// What is there.
+    pub(crate) found: String,
+}
+
+/// A cursor over the bytes of one record.
+#[derive(Clone, Debug)]
+pub(crate) struct ByteReader<'a> {
+    bytes: &'a [u8],
+    offset: usize,
+}
+
+impl<'a> ByteReader<'a> {
+    /// Starts at the first byte.
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        ByteReader { bytes, offset: 0 }
+    }
+
+    /// Whether everything was read.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.offset == self.bytes.len()
+    }
+
+    /// A malformation at the current offset.
+    pub(crate) fn malformed(&self, expected: &'static str, found: impl Into<String>) -> Malformed {
+        Malformed {
+            offset: self.offset,
+            expected,
+            found: found.into(),
+        }
+    }
+
+    /// The next `len` bytes.
+    pub(crate) fn bytes(&mut self, len: usize, expected: &'static str) -> Result<&'a [u8], Malformed> {
+        let rest = &self.bytes[self.offset..];
+        if len > rest.len() {
+            return Err(self.malformed(expected, format!("only {} more bytes of {len}", rest.len())));
+        }
+        self.offset += len;
+        Ok(&rest[..len])
+    }
+
+    /// One byte.
+    pub(crate) fn u8(&mut self, expected: &'static str) -> Result<u8, Malformed> {
+        Ok(self.bytes(1, expected)?[0])
+    }
+
+    /// A canonical little-endian base-128 number.
+    pub(crate) fn varint(&mut self, expected: &'static str) -> Result<u64, Malformed> {
+        let start = self.clone();
+        let mut value = 0u64;
+        for shift in (0..64).step_by(7) {
+            let byte = self.u8(expected)?;
+            let digit = u64::from(byte & 0x7F);
+            if shift == 63 && byte > 1 {
+                return Err(start.malformed(expected, "a number over 64 bits"));
+            }
+            value |= digit << shift;
+            if byte & 0x80 == 0 {
+                if byte == 0 && shift > 0 {
+                    return Err(start.malformed(expected, "a number with a redundant zero byte"));
+                }
+                return Ok(value);
+            }
+        }
+        unreachable!("the tenth byte of a number is at most 1 and ends it")
+    }
+
+    /// A number that fits 32 bits.
+    pub(crate) fn varint_u32(&mut self, expected: &'static str) -> Result<u32, Malformed> {
+        let start = self.clone();
+        let value = self.varint(expected)?;
+        u32::try_from(value).map_err(|_| start.malformed(expected, format!("{value}, over 32 bits")))
+    }
+
+    /// A length, checked against what is left so that it can be trusted as an allocation's size.
+    pub(crate) fn len(&mut self, expected: &'static str) -> Result<usize, Malformed> {
+        let value = self.varint(expected)?;
+        let left = self.bytes.len() - self.offset;
+        match usize::try_from(value) {
+            Ok(len) if len <= left => Ok(len),
+            _ => Err(self.malformed(expected, format!("a length of {value} with {left} bytes left"))),
+        }
+    }
+}
+
+/// Appends a canonical little-endian base-128 number.
+pub(crate) fn write_varint(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push(value.to_le_bytes()[0] | 0x80);
+        value >>= 7;
+    }
+    out.push(value.to_le_bytes()[0]);
+}

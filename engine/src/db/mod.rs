@@ -1,0 +1,205 @@
+//! The database handle: the public face of the engine.
+
+mod handle;
+
+pub(crate) use handle::DbHandle;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::batch::Batch;
+use crate::error::Result;
+use crate::iter::Range;
+use crate::key::KeyRange;
+use crate::keyspace::Keyspace;
+use crate::options::{KeyspaceOptions, Options};
+use crate::snapshot::Snapshot;
+use crate::stats::Stats;
+use crate::value::Value;
+use crate::verify::VerifyReport;
+use crate::vfs::{FileSystem, StdFs};
+
+/// An open database. Clones are cheap and share it; any thread may use them. The last handle that goes away (database,
+/// keyspace, snapshot or batch) closes it; [`Db::close`] does so at once and reports errors.
+///
+/// The methods that read and write without naming a keyspace use the default one.
+///
+/// ```no_run
+/// # fn main() -> Result<(), tephra_engine::Error> {
+/// use tephra_engine::{Db, Durability, Options};
+///
+/// let db = Db::open("ash", Options::default())?;
+/// db.put("key", "value")?;
+/// assert_eq!(db.get("key")?.as_deref(), Some(&b"value"[..]));
+/// let mut batch = db.batch();
+/// batch.put(&db, "a", "1").delete(&db, "key");
+/// batch.commit(Durability::Sync)?;
+/// for item in db.range("a".."m").rev() {
+///     let (key, value) = item?;
+///     assert_eq!((&key[..], &value[..]), (&b"a"[..], &b"1"[..]));
+/// }
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Db {
+    default: Keyspace,
+}
+
+impl Db {
+    /// Opens the database in a directory, creating it unless the options say otherwise. Replays the log.
+    ///
+    /// # Errors
+    /// No database there, or a damaged one; another handle has it open; the directory cannot be written.
+    pub fn open(path: impl AsRef<Path>, options: Options) -> Result<Db> {
+        Db::open_with(Arc::new(StdFs::new()), path, options)
+    }
+
+    /// As [`Db::open`], on a file system of the caller's choice: a simulated one in tests.
+    ///
+    /// # Errors
+    /// As [`Db::open`].
+    pub fn open_with(fs: Arc<dyn FileSystem>, path: impl AsRef<Path>, options: Options) -> Result<Db> {
+        let handle = DbHandle::open(fs, path.as_ref(), options)?;
+        Ok(Db {
+            default: handle.default_keyspace(),
+        })
+    }
+
+    fn handle(&self) -> &Arc<DbHandle> {
+        self.default.handle()
+    }
+
+    /// The keyspace that always exists.
+    pub fn default_keyspace(&self) -> &Keyspace {
+        &self.default
+    }
+
+    /// Opens a keyspace, creating it if there is none of that name. Any string of up to 1,024 bytes is a name; the
+    /// empty one is the default keyspace. Creating one is durable when it returns.
+    ///
+    /// # Errors
+    /// It exists with other settings; the name is too long; the manifest cannot be written.
+    pub fn keyspace(&self, name: &str, options: KeyspaceOptions) -> Result<Keyspace> {
+        let core = self.handle().engine().keyspace(name, &options)?;
+        Ok(Keyspace::new(Arc::clone(self.handle()), core))
+    }
+
+    /// Names of all keyspaces, the default one (the empty string) first.
+    pub fn keyspace_names(&self) -> Vec<String> {
+        self.handle().engine().keyspace_names()
+    }
+
+    /// Sets the value of a key in the default keyspace.
+    ///
+    /// # Errors
+    /// As [`Keyspace::put`].
+    pub fn put(&self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<()> {
+        self.default.put(key, value)
+    }
+
+    /// Removes a key from the default keyspace.
+    ///
+    /// # Errors
+    /// As [`Keyspace::delete`].
+    pub fn delete(&self, key: impl AsRef<[u8]>) -> Result<()> {
+        self.default.delete(key)
+    }
+
+    /// The value of a key in the default keyspace.
+    ///
+    /// # Errors
+    /// As [`Keyspace::get`].
+    pub fn get(&self, key: impl AsRef<[u8]>) -> Result<Option<Value>> {
+        self.default.get(key)
+    }
+
+    /// Whether a key is alive in the default keyspace.
+    ///
+    /// # Errors
+    /// As [`Keyspace::get`].
+    pub fn contains(&self, key: impl AsRef<[u8]>) -> Result<bool> {
+        self.default.contains(key)
+    }
+
+    /// A range of the default keyspace; see [`Keyspace::range`].
+    pub fn range(&self, range: impl KeyRange) -> Range {
+        self.default.range(range)
+    }
+
+    /// The keys of the default keyspace that start with `prefix`; see [`Keyspace::prefix`].
+    pub fn prefix(&self, prefix: impl AsRef<[u8]>) -> Range {
+        self.default.prefix(prefix)
+    }
+
+    /// All keys of the default keyspace; see [`Keyspace::iter`].
+    pub fn iter(&self) -> Range {
+        self.default.iter()
+    }
+
+    /// Starts an empty batch.
+    pub fn batch(&self) -> Batch {
+        Batch::new(Arc::clone(self.handle()))
+    }
+
+    /// This instant of all keyspaces. O(1).
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot::new(Arc::clone(self.handle()), self.handle().engine().instant())
+    }
+
+    /// Writes everything committed before the call into tables, and returns when that is durable.
+    ///
+    /// # Errors
+    /// A table or the manifest cannot be written. Nothing is lost: the log still holds it.
+    pub fn flush(&self) -> Result<()> {
+        self.handle().engine().flush_all()
+    }
+
+    /// Flushes, then merges all tables of every keyspace into one sorted run without dead records. Returns when the
+    /// merged files are removed; those that a reader still holds open go when it lets go of them (see
+    /// [`Stats::pinned_file_count`]).
+    ///
+    /// # Errors
+    /// As [`Db::flush`]; a damaged table. The tables that could not be merged stay as they were.
+    pub fn compact(&self) -> Result<()> {
+        self.handle().engine().compact_all()
+    }
+
+    /// Runs one pending flush or compaction on this thread. Returns whether there was one. Meant for
+    /// [`Background::Manual`](crate::Background::Manual), allowed always.
+    ///
+    /// # Errors
+    /// As [`Db::flush`] and [`Db::compact`].
+    pub fn run_background_step(&self) -> Result<bool> {
+        self.handle().engine().run_background_step()
+    }
+
+    /// Reads and checks everything: each table against its checksums, order, directory, separators and filter, live and
+    /// dead counts, which table answers a key, the manifest against the directory. Costs a full read.
+    ///
+    /// # Errors
+    /// Only what keeps the check from running at all; whatever it finds wrong is in the report.
+    pub fn verify(&self) -> Result<VerifyReport> {
+        self.handle().engine().verify()
+    }
+
+    /// Numbers about the database now and since it was opened.
+    pub fn stats(&self) -> Stats {
+        self.handle().engine().stats()
+    }
+
+    /// Stops background work, seals and syncs the log and releases the lock. Other handles get
+    /// [`Error::Closed`](crate::Error::Closed) from then on; iterators, snapshots and values stay readable.
+    ///
+    /// # Errors
+    /// The log cannot be synced.
+    pub fn close(self) -> Result<()> {
+        self.handle().close()
+    }
+}
+
+/// The default keyspace, so that a database can stand where a keyspace is asked for.
+impl AsRef<Keyspace> for Db {
+    fn as_ref(&self) -> &Keyspace {
+        &self.default
+    }
+}

@@ -1,0 +1,229 @@
+//! What can go wrong, and what is left of the database afterwards.
+//!
+//! One enum for the whole engine. Every variant says what was being done to which file; where bytes were wrong it
+//! says at which offset, what was expected and what was found. [`Error::usability`] tells the caller whether going
+//! on makes sense:
+//!
+//! ```text
+//! Usable      this call failed, nothing else changed: try again, or do something else
+//! ReadsOnly   the writer has stopped for good (a log or manifest write failed): reads go on, reopen to write
+//! Unusable    the database could not be opened, or is closed
+//! ```
+//!
+//! Errors are cheap to clone (sources are shared), because the first failure of the writer is kept and handed to
+//! every later caller as the original cause.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The result of an engine call.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// How much of the database works after an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Usability {
+    /// Only this call failed.
+    Usable,
+    /// Reads work; writes are refused until the database is opened again.
+    ReadsOnly,
+    /// Nothing works through this handle.
+    Unusable,
+}
+
+/// An error of the engine.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The operating system refused an operation on a file.
+    #[error("cannot {operation} {}: {source}", path.display())]
+    Io {
+        /// What was being done, as a verb: "open", "sync", "create".
+        operation: &'static str,
+        /// The file or directory.
+        path: PathBuf,
+        /// The system's own error.
+        source: Arc<io::Error>,
+    },
+
+    /// The path holds no database, and creating one was not asked for (or not possible).
+    #[error("no database at {}: {reason}", path.display())]
+    NotADatabase {
+        /// The directory asked for.
+        path: PathBuf,
+        /// What is missing or in the way.
+        reason: &'static str,
+    },
+
+    /// A database exists where a new one was asked for.
+    #[error("a database already exists at {}", path.display())]
+    AlreadyExists {
+        /// The directory asked for.
+        path: PathBuf,
+    },
+
+    /// Another handle, in this process or another, has the database open.
+    #[error("the database at {} is in use: another handle holds its lock file", path.display())]
+    Locked {
+        /// The directory asked for.
+        path: PathBuf,
+    },
+
+    /// The database was opened for reading only.
+    #[error("the database at {} is open for reading only", path.display())]
+    ReadOnly {
+        /// The directory of the database.
+        path: PathBuf,
+    },
+
+    /// A file of the database holds bytes it must not hold.
+    #[error("{} is damaged at offset {offset}: expected {expected}, found {found}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Offset in bytes of the first wrong byte, as far as it is known.
+        offset: u64,
+        /// What should be there.
+        expected: String,
+        /// What is there.
+        found: String,
+    },
+
+    /// The manifest names a file that is missing or is not what the manifest says.
+    #[error("{}: the manifest expects {expected}, found {found}", path.display())]
+    Inconsistent {
+        /// The file.
+        path: PathBuf,
+        /// What the manifest says.
+        expected: String,
+        /// What the directory or the file says.
+        found: String,
+    },
+
+    /// A compaction gave up. Its inputs are untouched.
+    #[error("compaction of keyspace {keyspace:?} failed, its tables are unchanged: {reason}")]
+    Compaction {
+        /// The keyspace's name.
+        keyspace: String,
+        /// What the merge reported.
+        reason: String,
+    },
+
+    /// A key is longer than [`limits::KEY_LEN_BYTES_MAX`](crate::limits).
+    #[error(
+        "a key of {len_bytes} bytes is longer than the limit of {limit_bytes} bytes; nothing was written"
+    )]
+    KeyTooLong {
+        /// Length of the key in bytes.
+        len_bytes: usize,
+        /// The limit in bytes.
+        limit_bytes: usize,
+    },
+
+    /// A value is longer than [`limits::VALUE_LEN_BYTES_MAX`](crate::limits).
+    #[error(
+        "a value of {len_bytes} bytes is longer than the limit of {limit_bytes} bytes; nothing was written"
+    )]
+    ValueTooLong {
+        /// Length of the value in bytes.
+        len_bytes: usize,
+        /// The limit in bytes.
+        limit_bytes: usize,
+    },
+
+    /// A batch is larger than [`limits::BATCH_LEN_BYTES_MAX`](crate::limits).
+    #[error(
+        "a batch of {len_bytes} bytes is larger than the limit of {limit_bytes} bytes; nothing was written"
+    )]
+    BatchTooLong {
+        /// Encoded length of the batch in bytes.
+        len_bytes: usize,
+        /// The limit in bytes.
+        limit_bytes: usize,
+    },
+
+    /// A keyspace name is longer than [`limits::KEYSPACE_NAME_LEN_BYTES_MAX`](crate::limits).
+    #[error("a keyspace name of {len_bytes} bytes is longer than the limit of {limit_bytes} bytes")]
+    KeyspaceNameTooLong {
+        /// Length of the name in bytes.
+        len_bytes: usize,
+        /// The limit in bytes.
+        limit_bytes: usize,
+    },
+
+    /// A keyspace exists with other settings than those asked for.
+    #[error("keyspace {name:?} was created with {stored}, but {asked} was asked for")]
+    KeyspaceMismatch {
+        /// The keyspace's name.
+        name: String,
+        /// The settings in the manifest.
+        stored: String,
+        /// The settings of this call.
+        asked: String,
+    },
+
+    /// The keyspace was dropped; its handles are dead.
+    #[error("keyspace {name:?} was dropped")]
+    KeyspaceDropped {
+        /// The keyspace's name.
+        name: String,
+    },
+
+    /// A keyspace handle of one database was used with another.
+    #[error("keyspace {name:?} belongs to another database")]
+    ForeignKeyspace {
+        /// The keyspace's name.
+        name: String,
+    },
+
+    /// An option has a value the engine cannot work with.
+    #[error("option {option}: {reason}")]
+    InvalidOption {
+        /// The option's name.
+        option: &'static str,
+        /// Why it does not work.
+        reason: String,
+    },
+
+    /// The writer stopped after a failed write to the log or the manifest. Reads go on.
+    #[error("writes are refused until the database is reopened, after an earlier failure: {cause}")]
+    WriterStopped {
+        /// The failure that stopped the writer.
+        cause: Arc<Error>,
+    },
+
+    /// Flushing falls behind because it keeps failing; writing works again by itself once it succeeds.
+    #[error("writes wait for a flush that keeps failing: {cause}")]
+    FlushFailing {
+        /// The last failure of the flush.
+        cause: Arc<Error>,
+    },
+
+    /// The database was closed.
+    #[error("the database is closed")]
+    Closed,
+}
+
+impl Error {
+    /// How much of the database works after this error.
+    pub fn usability(&self) -> Usability {
+        match self {
+            Error::WriterStopped { .. } | Error::ReadOnly { .. } => Usability::ReadsOnly,
+            Error::NotADatabase { .. }
+            | Error::AlreadyExists { .. }
+            | Error::Locked { .. }
+            | Error::Closed => Usability::Unusable,
+            _ => Usability::Usable,
+        }
+    }
+
+    /// Wraps an I/O error with what was being done to which file.
+    pub(crate) fn io(operation: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
+        let path = path.to_path_buf();
+        move |source| Error::Io {
+            operation,
+            path,
+            source: Arc::new(source),
+        }
+    }
+}

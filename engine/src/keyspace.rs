@@ -1,0 +1,174 @@
+//! Keyspaces: independent ordered maps that share the log, the flush and the instants of one database.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::batch::record::RecordBuilder;
+use crate::db::DbHandle;
+use crate::error::{Error, Result};
+use crate::iter::Range;
+use crate::key::{KeyRange, prefix_bounds};
+use crate::limits;
+use crate::options::Durability;
+use crate::value::Value;
+
+/// Number of the keyspace that always exists. Its name is the empty string.
+pub(crate) const DEFAULT_KEYSPACE: u32 = 0;
+
+/// What all handles of one keyspace share.
+#[derive(Debug)]
+pub(crate) struct KeyspaceCore {
+    pub(crate) number: u32,
+    pub(crate) name: String,
+    pub(crate) dropped: AtomicBool,
+}
+
+/// A handle to one keyspace. Clones are cheap and may be used from any thread; the database stays open while one
+/// lives.
+#[derive(Clone, Debug)]
+pub struct Keyspace {
+    handle: Arc<DbHandle>,
+    core: Arc<KeyspaceCore>,
+}
+
+impl Keyspace {
+    pub(crate) fn new(handle: Arc<DbHandle>, core: Arc<KeyspaceCore>) -> Self {
+        Keyspace { handle, core }
+    }
+
+    /// The name given at creation.
+    pub fn name(&self) -> &str {
+        &self.core.name
+    }
+
+    /// The number under which log, memtable and manifest know the keyspace.
+    pub(crate) fn number(&self) -> u32 {
+        self.core.number
+    }
+
+    pub(crate) fn core(&self) -> &Arc<KeyspaceCore> {
+        &self.core
+    }
+
+    pub(crate) fn handle(&self) -> &Arc<DbHandle> {
+        &self.handle
+    }
+
+    pub(crate) fn belongs_to(&self, handle: &Arc<DbHandle>) -> bool {
+        Arc::ptr_eq(&self.handle, handle)
+    }
+
+    /// Refuses a dropped keyspace.
+    pub(crate) fn check_alive(&self) -> Result<()> {
+        if self.core.dropped.load(Ordering::Acquire) {
+            return Err(Error::KeyspaceDropped {
+                name: self.core.name.clone(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Sets the value of a key, with the database's default durability.
+    ///
+    /// # Errors
+    /// A key or value over its limit: nothing was written. A failed log: see [`Error::usability`].
+    pub fn put(&self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<()> {
+        self.put_with(key, value, self.handle.engine().options().durability)
+    }
+
+    /// Sets the value of a key.
+    ///
+    /// # Errors
+    /// As [`Keyspace::put`].
+    pub fn put_with(
+        &self,
+        key: impl AsRef<[u8]>,
+        value: impl AsRef<[u8]>,
+        durability: Durability,
+    ) -> Result<()> {
+        let (key, value) = (key.as_ref(), value.as_ref());
+        limits::check(key, value, 0)?;
+        let mut record = RecordBuilder::new();
+        record.put(self.number(), key, value);
+        self.handle
+            .engine()
+            .commit(&record, std::slice::from_ref(self), durability)
+    }
+
+    /// Removes a key, with the database's default durability. Removing an absent key is no error.
+    ///
+    /// # Errors
+    /// A key over its limit: nothing was written. A failed log: see [`Error::usability`].
+    pub fn delete(&self, key: impl AsRef<[u8]>) -> Result<()> {
+        self.delete_with(key, self.handle.engine().options().durability)
+    }
+
+    /// Removes a key.
+    ///
+    /// # Errors
+    /// As [`Keyspace::delete`].
+    pub fn delete_with(&self, key: impl AsRef<[u8]>, durability: Durability) -> Result<()> {
+        let key = key.as_ref();
+        limits::check(key, &[], 0)?;
+        let mut record = RecordBuilder::new();
+        record.delete(self.number(), key);
+        self.handle
+            .engine()
+            .commit(&record, std::slice::from_ref(self), durability)
+    }
+
+    /// The value of a key now. Copies nothing; see [`Value`] for what the handle keeps alive.
+    ///
+    /// # Errors
+    /// A damaged or unreadable table.
+    pub fn get(&self, key: impl AsRef<[u8]>) -> Result<Option<Value>> {
+        self.check_alive()?;
+        self.handle.engine().get(self.number(), key.as_ref())
+    }
+
+    /// Whether a key is alive now.
+    ///
+    /// # Errors
+    /// As [`Keyspace::get`].
+    pub fn contains(&self, key: impl AsRef<[u8]>) -> Result<bool> {
+        Ok(self.get(key)?.is_some())
+    }
+
+    /// The keys in a range with their values, in order, from either end. Sees the instant of this call. An inverted
+    /// range is empty. Errors, also that the keyspace was dropped, come out of the iterator, once, as its last item.
+    pub fn range(&self, range: impl KeyRange) -> Range {
+        self.range_of(range.into_bounds())
+    }
+
+    /// The keys that start with `prefix`; otherwise as [`Keyspace::range`].
+    pub fn prefix(&self, prefix: impl AsRef<[u8]>) -> Range {
+        self.range_of(prefix_bounds(prefix.as_ref()))
+    }
+
+    /// All keys; otherwise as [`Keyspace::range`].
+    pub fn iter(&self) -> Range {
+        self.range(..)
+    }
+
+    fn range_of(&self, bounds: crate::iter::Bounds) -> Range {
+        match self.check_alive() {
+            Ok(()) => Range::new(self.handle.engine().instant(), self.number(), bounds),
+            Err(error) => Range::failed(error),
+        }
+    }
+}
+
+impl IntoIterator for &Keyspace {
+    type Item = Result<(crate::Key, Value)>;
+    type IntoIter = Range;
+
+    fn into_iter(self) -> Range {
+        self.iter()
+    }
+}
+
+impl AsRef<Keyspace> for Keyspace {
+    fn as_ref(&self) -> &Keyspace {
+        self
+    }
+}

@@ -1,0 +1,101 @@
+//! The memtable: an ordered map whose clones are free and frozen for ever.
+//!
+//! ```text
+//!              writer (one, under the commit lock)
+//!                 v
+//! active root --> o            a clone of the root is an instant: iterators, snapshots and flushes hold one,
+//!                / \           the writer copies the few nodes it changes and leaves the shared ones alone
+//!               o   o
+//! ```
+//!
+//! One entry a key and keyspace, ordered by keyspace first: one generation of all keyspaces is one map, one log
+//! segment and one manifest edit. No sequence numbers: a root *is* a state.
+
+mod entry;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use entry::Entry;
+use entry::Probe;
+
+use std::ops::Bound;
+
+/// A double-ended iterator over the entries of one range of a [`Memtable`].
+pub(crate) type EntryRange<'a> = imbl::ordset::RangedIter<'a, Entry, imbl::shared_ptr::DefaultSharedPtr>;
+
+/// One generation of writes. `clone` is O(1) and yields a frozen copy.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Memtable {
+    entries: imbl::OrdSet<Entry>,
+    cost_bytes: usize,
+    delete_count: usize,
+}
+
+impl Memtable {
+    /// Inserts an entry, replacing what the map said about the key. O(log n); copies nodes shared with clones.
+    pub(crate) fn insert(&mut self, entry: Entry) {
+        self.cost_bytes += entry.cost_bytes();
+        self.delete_count += usize::from(!entry.is_put());
+        let replaced = self.entries.insert(entry);
+        self.forget(replaced);
+    }
+
+    /// Forgets the key. O(log n).
+    pub(crate) fn remove(&mut self, keyspace: u32, key: &[u8]) {
+        let removed = self.entries.remove(&Probe::new(keyspace, key));
+        self.forget(removed);
+    }
+
+    fn forget(&mut self, entry: Option<Entry>) {
+        if let Some(entry) = entry {
+            self.cost_bytes -= entry.cost_bytes();
+            self.delete_count -= usize::from(!entry.is_put());
+        }
+    }
+
+    /// What the map says about a key. O(log n).
+    pub(crate) fn get(&self, keyspace: u32, key: &[u8]) -> Option<&Entry> {
+        self.entries.get(&Probe::new(keyspace, key))
+    }
+
+    /// The entries of one keyspace between two bounds, from both ends. The bounds must not be inverted.
+    pub(crate) fn range(&self, keyspace: u32, lower: Bound<&[u8]>, upper: Bound<&[u8]>) -> EntryRange<'_> {
+        let lower = match lower {
+            Bound::Unbounded => Bound::Included(Probe::new(keyspace, &[])),
+            Bound::Included(key) => Bound::Included(Probe::new(keyspace, key)),
+            Bound::Excluded(key) => Bound::Excluded(Probe::new(keyspace, key)),
+        };
+        let upper = match (upper, keyspace.checked_add(1)) {
+            (Bound::Included(key), _) => Bound::Included(Probe::new(keyspace, key)),
+            (Bound::Excluded(key), _) => Bound::Excluded(Probe::new(keyspace, key)),
+            (Bound::Unbounded, Some(next)) => Bound::Excluded(Probe::new(next, &[])),
+            (Bound::Unbounded, None) => Bound::Unbounded,
+        };
+        self.entries.range((lower, upper))
+    }
+
+    /// All entries in order: keyspace, then key.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter()
+    }
+
+    /// Whether nothing was written, or all of it undone without a trace.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Number of entries, deletes included.
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Number of entries that are deletes.
+    pub(crate) fn delete_count(&self) -> usize {
+        self.delete_count
+    }
+
+    /// Memory the entries are taken to cost, in bytes.
+    pub(crate) fn cost_bytes(&self) -> usize {
+        self.cost_bytes
+    }
+}

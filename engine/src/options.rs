@@ -1,0 +1,185 @@
+//! Settings of a database and of a keyspace.
+//!
+//! Everything that touches the outside world, or happens at its own time, comes through [`Options`]: a test chooses
+//! a simulated file system ([`Db::open_with`](crate::Db::open_with)) and [`Background::Manual`], and the whole
+//! database becomes a deterministic machine that it steps through itself.
+
+use crate::error::{Error, Result};
+
+/// What a commit survives once it has been acknowledged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// A killed process. The record is in the log's mapping, owned by the operating system; a power cut may take the
+    /// latest commits with it (always a suffix: what is left is a state the database went through).
+    #[default]
+    Process,
+    /// A power cut. The commit is acknowledged after the log has been synced; concurrent committers share one sync.
+    Sync,
+}
+
+/// Who runs flushes and compactions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Background {
+    /// Two threads of the database's own: one flushes, one compacts.
+    #[default]
+    Threads,
+    /// Nobody: the caller runs [`Db::run_background_step`](crate::Db::run_background_step). A writer that meets a
+    /// full memtable backlog runs the pending flush itself instead of waiting.
+    Manual,
+}
+
+/// Settings of a database; a builder with defaults that suit a desktop program.
+///
+/// ```
+/// use tephra_engine::{Durability, Options};
+/// let options = Options::default().memtable_bytes(1 << 20).durability(Durability::Sync);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub(crate) memtable_bytes: usize,
+    pub(crate) target_table_bytes: u64,
+    pub(crate) l0_compaction_trigger: usize,
+    pub(crate) frozen_memtables_max: usize,
+    pub(crate) l0_tables_max: usize,
+    pub(crate) durability: Durability,
+    pub(crate) create_if_missing: bool,
+    pub(crate) error_if_exists: bool,
+    pub(crate) read_only: bool,
+    pub(crate) background: Background,
+    pub(crate) manifest_bytes: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            memtable_bytes: 64 << 20,
+            target_table_bytes: 64 << 20,
+            l0_compaction_trigger: 4,
+            frozen_memtables_max: 3,
+            l0_tables_max: 24,
+            durability: Durability::Process,
+            create_if_missing: true,
+            error_if_exists: false,
+            read_only: false,
+            background: Background::Threads,
+            manifest_bytes: 4 << 20,
+        }
+    }
+}
+
+impl Options {
+    /// Bytes of keys and values (with a fixed overhead an entry) after which the memtable is frozen and flushed.
+    /// Default 64 MiB.
+    #[must_use]
+    pub fn memtable_bytes(mut self, bytes: usize) -> Self {
+        self.memtable_bytes = bytes;
+        self
+    }
+
+    /// Size at which a compaction starts its next output table. Default 64 MiB.
+    #[must_use]
+    pub fn target_table_bytes(mut self, bytes: u64) -> Self {
+        self.target_table_bytes = bytes;
+        self
+    }
+
+    /// Number of freshly flushed tables of one keyspace that starts a compaction. Default 4.
+    #[must_use]
+    pub fn l0_compaction_trigger(mut self, tables: usize) -> Self {
+        self.l0_compaction_trigger = tables;
+        self
+    }
+
+    /// Frozen memtables that may wait for the flush before writers wait too. Default 3.
+    #[must_use]
+    pub fn frozen_memtables_max(mut self, memtables: usize) -> Self {
+        self.frozen_memtables_max = memtables;
+        self
+    }
+
+    /// Freshly flushed tables of one keyspace at which writers wait for a compaction; they slow down from half of it.
+    /// Default 24.
+    #[must_use]
+    pub fn l0_tables_max(mut self, tables: usize) -> Self {
+        self.l0_tables_max = tables;
+        self
+    }
+
+    /// Durability of `put` and `delete`; a batch names its own at commit. Default [`Durability::Process`].
+    #[must_use]
+    pub fn durability(mut self, durability: Durability) -> Self {
+        self.durability = durability;
+        self
+    }
+
+    /// Whether opening a path without a database creates one. Default yes.
+    #[must_use]
+    pub fn create_if_missing(mut self, create: bool) -> Self {
+        self.create_if_missing = create;
+        self
+    }
+
+    /// Whether opening an existing database is an error. Default no.
+    #[must_use]
+    pub fn error_if_exists(mut self, error: bool) -> Self {
+        self.error_if_exists = error;
+        self
+    }
+
+    /// Opens without writing anything: no lock, no repair of the log's tail (it is replayed in memory), no flush. The
+    /// directory must not be open for writing elsewhere. Default no.
+    #[must_use]
+    pub fn read_only(mut self, read_only: bool) -> Self {
+        self.read_only = read_only;
+        self
+    }
+
+    /// Who runs flushes and compactions. Default [`Background::Threads`].
+    #[must_use]
+    pub fn background(mut self, background: Background) -> Self {
+        self.background = background;
+        self
+    }
+
+    /// Size at which the manifest is rewritten as one snapshot. Default 4 MiB.
+    #[must_use]
+    pub fn manifest_bytes(mut self, bytes: u64) -> Self {
+        self.manifest_bytes = bytes;
+        self
+    }
+
+    /// Checks the values against each other.
+    pub(crate) fn validate(&self) -> Result<()> {
+        let at_least_one = [
+            ("memtable_bytes", self.memtable_bytes as u64),
+            ("target_table_bytes", self.target_table_bytes),
+            ("l0_compaction_trigger", self.l0_compaction_trigger as u64),
+            ("frozen_memtables_max", self.frozen_memtables_max as u64),
+        ];
+        for (option, value) in at_least_one {
+            if value == 0 {
+                return Err(Error::InvalidOption {
+                    option,
+                    reason: "must be at least 1".into(),
+                });
+            }
+        }
+        if self.l0_tables_max < self.l0_compaction_trigger {
+            let reason = format!(
+                "must be at least l0_compaction_trigger ({})",
+                self.l0_compaction_trigger
+            );
+            return Err(Error::InvalidOption {
+                option: "l0_tables_max",
+                reason,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Settings of a keyspace, fixed when it is created. Opening it with others is an error.
+///
+/// For now a keyspace holds byte strings with values of any length, and the newer value of a key replaces the older.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KeyspaceOptions {}

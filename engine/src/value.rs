@@ -1,0 +1,52 @@
+//! Values handed out by reads: zero-copy handles that keep what they point into.
+
+use std::ops::Deref;
+
+use crate::memtable::Entry;
+
+/// A value: borrows nothing, copies nothing. It points into a memtable's entry or a table's mapping and keeps that
+/// alive, also after the database has dropped the table or was closed. A handle to a small value of a large table
+/// pins the whole file: copy what is to be kept for long.
+#[derive(Clone)]
+pub struct Value(Repr);
+
+#[derive(Clone)]
+enum Repr {
+    Memory(Entry),
+}
+
+impl Value {
+    pub(crate) fn in_memory(entry: Entry) -> Value {
+        Value(Repr::Memory(entry))
+    }
+}
+
+impl Deref for Value {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match &self.0 {
+            Repr::Memory(entry) => entry.value(),
+        }
+    }
+}
+
+impl AsRef<[u8]> for Value {
+    fn as_ref(&self) -> &[u8] {
+        self
+    }
+}
+
+impl std::fmt::Debug for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "b\"{}\"", self.escape_ascii())
+    }
+}
+
+impl Eq for Value {}
+
+impl<T: AsRef<[u8]> + ?Sized> PartialEq<T> for Value {
+    fn eq(&self, other: &T) -> bool {
+        **self == *other.as_ref()
+    }
+}
