@@ -16,9 +16,13 @@ pub(crate) struct DbHandle {
 }
 
 impl DbHandle {
-    pub(crate) fn open(fs: Arc<dyn FileSystem>, path: &Path, options: Options) -> Result<Arc<DbHandle>> {
+    pub(crate) fn open(
+        file_system: Arc<dyn FileSystem>,
+        path: &Path,
+        options: Options,
+    ) -> Result<Arc<DbHandle>> {
         Ok(Arc::new(DbHandle {
-            engine: Engine::open(fs, path, options)?,
+            engine: Engine::open(file_system, path, options)?,
         }))
     }
 

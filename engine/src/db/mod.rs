@@ -58,8 +58,12 @@ impl Db {
     ///
     /// # Errors
     /// As [`Db::open`].
-    pub fn open_with(fs: Arc<dyn FileSystem>, path: impl AsRef<Path>, options: Options) -> Result<Db> {
-        let handle = DbHandle::open(fs, path.as_ref(), options)?;
+    pub fn open_with(
+        file_system: Arc<dyn FileSystem>,
+        path: impl AsRef<Path>,
+        options: Options,
+    ) -> Result<Db> {
+        let handle = DbHandle::open(file_system, path.as_ref(), options)?;
         Ok(Db {
             default: handle.default_keyspace(),
         })
