@@ -5,6 +5,7 @@
 //! let a = fs::read(p)?;                           fs::read
 //! // std::fs, "std::fs" in comments and strings   nothing
 //! unsafe { *p }                                   unsafe
+//! #[cfg(test)] mod tests { ... }                   nothing
 //! ```
 //!
 //! A path behind a renaming (`use std::fs as files; files::read(p)`) is seen where it is imported. What a macro
@@ -31,6 +32,10 @@ fn collect(stream: TokenStream, found: &mut Vec<Use>) {
     let tokens: Vec<TokenTree> = stream.into_iter().collect();
     let mut at = 0;
     while at < tokens.len() {
+        if let Some(end) = end_of_unit_tests(&tokens[at..]) {
+            at += end;
+            continue;
+        }
         match &tokens[at] {
             TokenTree::Group(group) => {
                 collect(group.stream(), found);
@@ -47,6 +52,20 @@ fn collect(stream: TokenStream, found: &mut Vec<Use>) {
             TokenTree::Ident(_) => at = path(&tokens, at, "", found),
             _ => at += 1,
         }
+    }
+}
+
+/// If `tokens` begin with `#[cfg(test)]` before a module, the number of tokens up to the module's end.
+fn end_of_unit_tests(tokens: &[TokenTree]) -> Option<usize> {
+    let [hash, TokenTree::Group(attribute), rest @ ..] = tokens else {
+        return None;
+    };
+    if !is_punct(hash, '#') || attribute.stream().to_string().replace(' ', "") != "cfg(test)" {
+        return None;
+    }
+    match rest {
+        [TokenTree::Ident(word), TokenTree::Ident(_), _, ..] if word == "mod" => Some(5),
+        _ => None,
     }
 }
 
@@ -106,6 +125,7 @@ fn paths_are_spelled_out_and_comments_and_strings_are_not_read() {
     let text = r#"
         use std::{fs, thread::{self, spawn as go}};
         //! std::net in a comment
+        #[cfg(test)] mod tests { fn f() { std::net::g() } }
         fn f<'a>(p: &'a Path) { let a = fs::read(p); let s = "std::process"; unsafe { g('x') } }
     "#;
     let found = uses("test", text);
@@ -114,8 +134,8 @@ fn paths_are_spelled_out_and_comments_and_strings_are_not_read() {
         ("std::fs", 2),
         ("std::thread", 2),
         ("std::thread::spawn", 2),
-        ("fs::read", 4),
-        ("unsafe", 4),
+        ("fs::read", 5),
+        ("unsafe", 5),
     ] {
         assert!(paths.contains(&wanted), "{wanted:?} in {paths:?}");
     }
