@@ -1,0 +1,362 @@
+//! Reading a sequence from borrowed bytes.
+
+use super::layout::{DENSE_SCAN_WORDS, ENTRIES_PER_SAMPLE, SAMPLE_LEN_BYTES, Shape, to_index};
+use super::select_in_word::select_in_word;
+use super::{DENSE, DENSE_SPAN, EliasFano, EliasFanoError, EliasFanoIter, EliasFanoPart, Sample};
+
+/// The parts of a sequence as bytes: words little-endian, at any alignment.
+#[derive(Debug, Clone, Copy)]
+pub struct EliasFanoParts<'a> {
+    /// How many entries there are.
+    pub entries: u64,
+    /// The last entry.
+    pub universe: u64,
+    /// Bits of an entry's low half.
+    pub low_width: u32,
+    /// Words of low halves.
+    pub low: &'a [u8],
+    /// Words of high halves.
+    pub high: &'a [u8],
+    /// Samples, two words each.
+    pub samples: &'a [u8],
+    /// Words of positions.
+    pub sparse: &'a [u8],
+}
+
+/// An Elias-Fano sequence over borrowed bytes. Copies are cheap (88 bytes) and read the same bytes.
+///
+/// Making one checks that the lengths of the parts agree with the number of entries and the universe, and reads
+/// none of the arrays; every read checks what it meets.
+#[derive(Debug, Clone, Copy)]
+pub struct EliasFanoView<'a> {
+    parts: EliasFanoParts<'a>,
+}
+
+impl<'a> EliasFanoView<'a> {
+    /// A view of `parts`, whose lengths must be exactly those that `entries` and `universe` ask for.
+    pub fn new(parts: EliasFanoParts<'a>) -> Result<Self, EliasFanoError> {
+        use EliasFanoPart::{Header, High, Low, Samples, Sparse};
+        let shape = Shape::new(parts.entries, parts.universe)
+            .ok_or_else(|| EliasFanoError::damaged(Header, 0, 1, parts.entries))?;
+        if parts.low_width != shape.low_width {
+            return Err(damaged(
+                Header,
+                2,
+                u64::from(shape.low_width),
+                u64::from(parts.low_width),
+            ));
+        }
+        check_len(Low, parts.low, shape.low_words, 8)?;
+        check_len(High, parts.high, shape.high_words, 8)?;
+        check_len(Samples, parts.samples, shape.samples, SAMPLE_LEN_BYTES)?;
+        check_len(Sparse, parts.sparse, parts.sparse.len() / 8, 8)?;
+        Ok(Self { parts })
+    }
+
+    /// A view of what [`EliasFano::write_to`] wrote; `bytes` must be no longer and no shorter.
+    pub fn parse(bytes: &'a [u8]) -> Result<Self, EliasFanoError> {
+        use EliasFanoPart::Header;
+        let found = bytes.len() as u64;
+        let header_len = EliasFano::HEADER_LEN_BYTES;
+        let Some((header, mut rest)) = bytes.split_at_checked(header_len) else {
+            return Err(damaged(Header, 0, header_len as u64, found));
+        };
+        let [entries, universe, low_width, sparse_len] = [0, 1, 2, 3].map(|index| word_at(header, index));
+        let shape = Shape::new(entries, universe).ok_or_else(|| damaged(Header, 0, 1, entries))?;
+        if low_width != u64::from(shape.low_width) {
+            return Err(damaged(Header, 2, u64::from(shape.low_width), low_width));
+        }
+        let mut take = |count: usize, len_bytes: usize| {
+            let len = count.checked_mul(len_bytes)?;
+            let (part, after) = rest.split_at_checked(len)?;
+            rest = after;
+            Some(part)
+        };
+        let parts = (|| {
+            Some(EliasFanoParts {
+                entries,
+                universe,
+                low_width: shape.low_width,
+                low: take(shape.low_words, 8)?,
+                high: take(shape.high_words, 8)?,
+                samples: take(shape.samples, SAMPLE_LEN_BYTES)?,
+                sparse: take(to_index(sparse_len), 8)?,
+            })
+        })();
+        match parts {
+            Some(parts) if rest.is_empty() => Self::new(parts),
+            _ => {
+                let words = [
+                    shape.low_words as u64,
+                    shape.high_words as u64,
+                    2 * shape.samples as u64,
+                    sparse_len,
+                ];
+                let words = words.iter().fold(0u64, |sum, &part| sum.saturating_add(part));
+                Err(damaged(
+                    Header,
+                    0,
+                    words.saturating_mul(8).saturating_add(header_len as u64),
+                    found,
+                ))
+            }
+        }
+    }
+
+    /// How many entries there are, at least one.
+    pub fn entries(&self) -> u64 {
+        self.parts.entries
+    }
+
+    /// The last entry, as the header has it.
+    pub fn universe(&self) -> u64 {
+        self.parts.universe
+    }
+
+    /// The parts themselves.
+    pub fn parts(&self) -> EliasFanoParts<'a> {
+        self.parts
+    }
+
+    /// Entry `index`. Constant time: a sample, then one position or a scan of at most 65 words.
+    #[inline]
+    pub fn select(&self, index: u64) -> Result<u64, EliasFanoError> {
+        let position = self.select_position(index)?;
+        let entry = self.entry(index, position);
+        if entry > self.parts.universe {
+            return Err(damaged(EliasFanoPart::Entries, index, self.parts.universe, entry));
+        }
+        Ok(entry)
+    }
+
+    /// The entries from `index` on (none if `index` is their number). Finding the first costs one selection.
+    pub fn iter_from(&self, index: u64) -> Result<EliasFanoIter<'a>, EliasFanoError> {
+        EliasFanoIter::new(*self, index)
+    }
+
+    /// All entries.
+    pub fn iter(&self) -> Result<EliasFanoIter<'a>, EliasFanoError> {
+        self.iter_from(0)
+    }
+
+    /// Checks everything: the sequence does not decrease and ends with the universe, there are as many ones as
+    /// entries, the unused bits are zero, samples and sparse positions are those that the builder writes.
+    /// One pass over all parts; allocates nothing.
+    pub fn validate(&self) -> Result<(), EliasFanoError> {
+        use EliasFanoPart::{Entries, High, Low, Sparse};
+        let parts = &self.parts;
+        let ones: u64 = parts
+            .high
+            .chunks_exact(8)
+            .map(|word| u64::from(word_at(word, 0).count_ones()))
+            .sum();
+        if ones != parts.entries {
+            return Err(damaged(High, 0, parts.entries, ones));
+        }
+        let high_bits = (parts.universe >> parts.low_width) + parts.entries;
+        check_padding(High, parts.high, high_bits)?;
+        check_padding(Low, parts.low, parts.entries * u64::from(parts.low_width))?;
+
+        let mut iter = self.iter()?;
+        let (mut previous, mut sparse_len) = (0, 0);
+        for group in 0..parts.entries.div_ceil(ENTRIES_PER_SAMPLE) {
+            let start = group * ENTRIES_PER_SAMPLE;
+            let end = parts.entries.min(start + ENTRIES_PER_SAMPLE);
+            let first = iter.peek_position().unwrap_or(u64::MAX);
+            let (mut last, mut listed) = (first, true);
+            for index in start..end {
+                last = iter.peek_position().unwrap_or(u64::MAX);
+                listed &= self.sparse_at(sparse_len + (index - start)) == Some(last);
+                match iter.next() {
+                    Some(Ok(entry)) if entry >= previous => previous = entry,
+                    Some(Ok(entry)) => return Err(damaged(Entries, index, previous, entry)),
+                    Some(Err(error)) => return Err(error),
+                    None => return Err(damaged(High, index, parts.entries, index)),
+                }
+            }
+            let expected = if last - first < DENSE_SPAN {
+                DENSE
+            } else {
+                sparse_len
+            };
+            let sample = self.sample(group);
+            if sample.first != first {
+                return Err(damaged(EliasFanoPart::Samples, group, first, sample.first));
+            }
+            if sample.sparse != expected {
+                return Err(damaged(EliasFanoPart::Samples, group, expected, sample.sparse));
+            }
+            if expected != DENSE {
+                if !listed {
+                    return Err(damaged(
+                        Sparse,
+                        sparse_len,
+                        first,
+                        self.sparse_at(sparse_len).unwrap_or(DENSE),
+                    ));
+                }
+                sparse_len += end - start;
+            }
+        }
+        if previous != parts.universe {
+            return Err(damaged(Entries, parts.entries - 1, parts.universe, previous));
+        }
+        if parts.sparse.len() as u64 != sparse_len * 8 {
+            return Err(damaged(
+                Sparse,
+                sparse_len,
+                sparse_len,
+                parts.sparse.len() as u64 / 8,
+            ));
+        }
+        Ok(())
+    }
+
+    /// Position in `high` of the one of entry `index`; at least `index`.
+    #[inline]
+    pub(super) fn select_position(&self, index: u64) -> Result<u64, EliasFanoError> {
+        if index >= self.parts.entries {
+            return Err(EliasFanoError::OutOfRange {
+                index,
+                entries: self.parts.entries,
+            });
+        }
+        let group = index / ENTRIES_PER_SAMPLE;
+        let rank = (index % ENTRIES_PER_SAMPLE) as u32;
+        let sample = self.sample(group);
+        let position = if sample.sparse == DENSE {
+            self.scan(sample.first, rank)
+        } else {
+            sample
+                .sparse
+                .checked_add(u64::from(rank))
+                .and_then(|place| self.sparse_at(place))
+        };
+        match position {
+            Some(position) if position >= index => Ok(position),
+            found => Err(damaged(
+                EliasFanoPart::Samples,
+                group,
+                index,
+                found.unwrap_or(sample.first),
+            )),
+        }
+    }
+
+    /// Position of the one that has `rank` ones between itself and position `first`; `None` if it is not within a
+    /// dense group's span.
+    #[inline]
+    fn scan(&self, first: u64, mut rank: u32) -> Option<u64> {
+        let start = to_index(first / 64);
+        let words = self.parts.high.get(start.checked_mul(8)?..)?;
+        let mut mask = u64::MAX << (first % 64);
+        for (index, word) in words.chunks_exact(8).take(DENSE_SCAN_WORDS).enumerate() {
+            let word = word_at(word, 0) & mask;
+            mask = u64::MAX;
+            let ones = word.count_ones();
+            if rank < ones {
+                return Some((start + index) as u64 * 64 + u64::from(select_in_word(word, rank)));
+            }
+            rank -= ones;
+        }
+        None
+    }
+
+    /// The entry whose one is at `position`, which is at least `index`.
+    #[inline]
+    pub(super) fn entry(&self, index: u64, position: u64) -> u64 {
+        ((position - index) << self.parts.low_width) | self.low_half(index)
+    }
+
+    #[inline]
+    fn low_half(&self, index: u64) -> u64 {
+        let width = self.parts.low_width;
+        if width == 0 {
+            return 0;
+        }
+        let bit = index * u64::from(width);
+        let mask = u64::MAX >> (64 - width);
+        let byte = to_index(bit / 8);
+        // One load serves unless the half passes its 64 bits, or they pass the end.
+        if width <= 57 && byte + 8 <= self.parts.low.len() {
+            return unaligned_word(&self.parts.low[byte..]) >> (bit % 8) & mask;
+        }
+        let (word, shift) = (to_index(bit / 64), bit % 64);
+        let mut half = word_at(self.parts.low, word) >> shift;
+        if shift + u64::from(width) > 64 {
+            half |= word_at(self.parts.low, word + 1) << (64 - shift);
+        }
+        half & mask
+    }
+
+    #[inline]
+    fn sample(&self, group: u64) -> Sample {
+        let at = to_index(group) * SAMPLE_LEN_BYTES;
+        let bytes = &self.parts.samples[at..at + SAMPLE_LEN_BYTES];
+        Sample {
+            first: word_at(bytes, 0),
+            sparse: word_at(bytes, 1),
+        }
+    }
+
+    fn sparse_at(&self, place: u64) -> Option<u64> {
+        let at = to_index(place).checked_mul(8)?;
+        self.parts
+            .sparse
+            .get(at..at.checked_add(8)?)
+            .map(|word| word_at(word, 0))
+    }
+}
+
+/// Word `index` of words.
+#[inline]
+pub(super) fn word_at(bytes: &[u8], index: usize) -> u64 {
+    unaligned_word(&bytes[index * 8..])
+}
+
+/// The word in the first eight bytes.
+#[inline]
+fn unaligned_word(bytes: &[u8]) -> u64 {
+    u64::from_le_bytes(
+        *bytes
+            .first_chunk()
+            .expect("callers hand over at least eight bytes"),
+    )
+}
+
+#[cold]
+fn damaged(part: EliasFanoPart, index: u64, expected: u64, found: u64) -> EliasFanoError {
+    EliasFanoError::damaged(part, index, expected, found)
+}
+
+fn check_len(
+    part: EliasFanoPart,
+    bytes: &[u8],
+    count: usize,
+    len_bytes: usize,
+) -> Result<(), EliasFanoError> {
+    if count.checked_mul(len_bytes) == Some(bytes.len()) {
+        return Ok(());
+    }
+    Err(damaged(
+        part,
+        0,
+        (count as u64).saturating_mul(len_bytes as u64),
+        bytes.len() as u64,
+    ))
+}
+
+/// Checks that the bits from `used_bits` on are zero.
+fn check_padding(part: EliasFanoPart, words: &[u8], used_bits: u64) -> Result<(), EliasFanoError> {
+    if used_bits.is_multiple_of(64) {
+        return Ok(());
+    }
+    let index = to_index(used_bits / 64);
+    let word = word_at(words, index);
+    let used = word & (u64::MAX >> (64 - used_bits % 64));
+    if word == used {
+        Ok(())
+    } else {
+        Err(damaged(part, index as u64, used, word))
+    }
+}
