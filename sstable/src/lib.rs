@@ -1,4 +1,35 @@
 //! Format 2: front-coded, immutable, sorted tables with Elias-Fano directories.
+//!
+//! A *stream* is a sequence of records with strictly increasing keys. Each record stores only what its key does
+//! not share with the key before it. Keys and values are strings of *units*: bytes, or single bits.
+//!
+//! ```text
+//! records                     frames of a byte stream (W = 15)
+//! "car"  -> "1"               00 03 01 'c' 'a' 'r' '1'        retain 0 units, 3 new units, 1 value unit
+//! "cart" -> "22"              00 01 02 't' '2' '2'            go back 0 units from "car", then "t"
+//! "cat"  -> ""                02 01 00 't'                    go back 2 units from "cart", then "t"
+//! ```
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`unit`], [`policy`], [`stream`], [`error`] | what a stream is made of, how it was made, what can be wrong with it |
+//! | [`bits`] | strings of bits, most significant bit first |
+//! | [`counts`] | the codes of numbers: varints, exponential-Golomb, Golomb |
+//! | [`front_coding`] | frames: the batch encoder (the oracle), strict sequential cursors |
 
+pub mod bits;
+pub mod counts;
 pub mod elias_fano;
+pub mod error;
+pub mod front_coding;
 pub mod ordinal_bitmap;
+pub mod policy;
+pub mod stream;
+pub mod unit;
+
+pub use bits::{BitReader, BitStr, BitString};
+pub use error::{FormatError, Rule, Section};
+pub use front_coding::{EncodedCursor, Frame, KeyCursor, encode_batch};
+pub use policy::{BackspaceCode, Policy, PolicyError, ValueLayout};
+pub use stream::{EncodedStream, EncodedView, StreamMeta};
+pub use unit::{Bit, Byte, Unit, UnitKind};

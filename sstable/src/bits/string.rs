@@ -1,0 +1,164 @@
+//! An owned string of bits, grown at its end: a key being rebuilt, or a bit stream being written.
+//!
+//! ```text
+//! push_bits(0b101, 3)          1010 0000                  3 bits, padding zero
+//! push_bits(0x2ff, 10)         1011 0111  1111 1000      13 bits
+//! truncate(4)                  1011 0000                  the cut bits are cleared
+//! ```
+//!
+//! Invariants: exactly `ceil(len / 8)` bytes, and the bits behind `len` are zero. So the bytes of two equal strings
+//! are equal, and the padding of a finished stream is right by construction.
+
+use std::collections::TryReserveError;
+use std::fmt;
+
+use super::str::BitStr;
+use super::window::byte_of;
+
+/// An owned string of bits, most significant bit first, padded with zeros to whole bytes.
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
+pub struct BitString {
+    bytes: Vec<u8>,
+    len: u64,
+}
+
+impl BitString {
+    /// The empty string. Allocates nothing.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            bytes: Vec::new(),
+            len: 0,
+        }
+    }
+
+    /// Its length in bits.
+    #[must_use]
+    #[inline]
+    pub const fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Whether it has no bits.
+    #[must_use]
+    #[inline]
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Its bits.
+    #[must_use]
+    #[inline]
+    pub fn as_str(&self) -> BitStr<'_> {
+        BitStr::new(&self.bytes, 0, self.len).expect("a string's bytes hold its bits")
+    }
+
+    /// Its bytes: `ceil(len / 8)` of them, padded with zeros.
+    #[must_use]
+    #[inline]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Its bytes, given away.
+    #[must_use]
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
+    /// Bytes it can hold without allocating.
+    #[must_use]
+    pub fn capacity_bytes(&self) -> usize {
+        self.bytes.capacity()
+    }
+
+    /// Makes room for `extra` more bits.
+    ///
+    /// # Errors
+    ///
+    /// No memory; the string is unchanged.
+    pub fn try_reserve(&mut self, extra: u64) -> Result<(), TryReserveError> {
+        let end_bytes = self.len.saturating_add(extra).div_ceil(8);
+        let extra_bytes = end_bytes.saturating_sub(self.bytes.len() as u64);
+        self.bytes
+            .try_reserve(usize::try_from(extra_bytes).unwrap_or(usize::MAX))
+    }
+
+    /// Appends the low `width` bits of `value`, the highest of them first.
+    ///
+    /// # Panics
+    ///
+    /// When `width > 64`.
+    #[inline]
+    pub fn push_bits(&mut self, value: u64, width: u32) {
+        assert!(width <= 64, "at most 64 bits at a time, not {width}");
+        if width == 0 {
+            return;
+        }
+        // The bits behind those already in the last byte, left-aligned in 128 bits.
+        let used = self.len & 7;
+        let field = u128::from(value << (64 - width)) << 64 >> used;
+        let field = field.to_be_bytes();
+        let end = byte_of((self.len + u64::from(width)).next_multiple_of(8));
+        let fresh = end - self.bytes.len();
+        if used > 0 {
+            if let Some(last) = self.bytes.last_mut() {
+                *last |= field[0];
+            }
+            self.bytes.extend_from_slice(&field[1..=fresh]);
+        } else {
+            self.bytes.extend_from_slice(&field[..fresh]);
+        }
+        self.len += u64::from(width);
+    }
+
+    /// Appends `count` zeros.
+    pub fn push_zeros(&mut self, count: u64) {
+        self.len += count;
+        self.bytes.resize(byte_of(self.len.next_multiple_of(8)), 0);
+    }
+
+    /// Appends another string. `O(n / 57)`; whole bytes at a time where the new bits start at a byte in both.
+    pub fn push_str(&mut self, string: BitStr<'_>) {
+        let (bytes, start) = string.parts();
+        let mut at = 0;
+        if self.len.is_multiple_of(8) && start.is_multiple_of(8) {
+            let whole = string.len() / 8;
+            self.bytes
+                .extend_from_slice(&bytes[byte_of(start)..byte_of(start + 8 * whole)]);
+            self.len += 8 * whole;
+            at = 8 * whole;
+        }
+        while at < string.len() {
+            let step = (string.len() - at).min(64);
+            self.push_bits(string.window(at) >> (64 - step), step as u32);
+            at += step;
+        }
+    }
+
+    /// Keeps the first `len` bits. Does nothing when there are no more than that. Keeps the memory.
+    pub fn truncate(&mut self, len: u64) {
+        if len >= self.len {
+            return;
+        }
+        self.len = len;
+        self.bytes.truncate(byte_of(len.next_multiple_of(8)));
+        if let (used @ 1.., Some(last)) = (len & 7, self.bytes.last_mut()) {
+            *last &= !(0xff >> used);
+        }
+    }
+}
+
+impl fmt::Debug for BitString {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_str().fmt(f)
+    }
+}
+
+impl From<BitStr<'_>> for BitString {
+    fn from(bits: BitStr<'_>) -> Self {
+        let mut string = Self::new();
+        string.push_str(bits);
+        string
+    }
+}

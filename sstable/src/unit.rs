@@ -1,0 +1,283 @@
+//! Units: what a string is a string of. Everything above this file is written once for both.
+//!
+//! ```text
+//! Byte    Str = &[u8]        Owned = Vec<u8>       counts are varints
+//! Bit     Str = BitStr       Owned = BitString     counts are exponential-Golomb; backspaces as the policy says
+//! ```
+//!
+//! A [`Unit`] is a type known at compile time, so a byte stream never pays for bits. [`UnitKind`] is the same
+//! choice as a value, for the edge where a policy arrives at run time.
+
+use std::collections::TryReserveError;
+use std::fmt::Debug;
+
+use crate::bits::{BitReader, BitStr, BitString};
+use crate::counts::{CountError, golomb, varint};
+use crate::policy::BackspaceCode;
+
+/// The unit as a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum UnitKind {
+    /// Eight bits.
+    Byte,
+    /// One bit.
+    Bit,
+}
+
+impl UnitKind {
+    /// Bits a unit.
+    #[must_use]
+    pub const fn bits(self) -> u64 {
+        match self {
+            Self::Byte => 8,
+            Self::Bit => 1,
+        }
+    }
+}
+
+/// Streams of bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Byte;
+
+/// Streams of bits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Bit;
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::Byte {}
+    impl Sealed for super::Bit {}
+}
+
+/// What a stream is a stream of: [`Byte`] or [`Bit`]. All lengths and positions count units.
+pub trait Unit: sealed::Sealed + Copy + Default + Debug + Eq + Send + Sync + 'static {
+    /// The same as a value.
+    const KIND: UnitKind;
+    /// Bits a unit.
+    const BITS: u64;
+    /// A borrowed string, ordered as unsigned units, a proper prefix before its extensions.
+    type Str<'a>: Copy + Debug + Default + Ord + Send + Sync;
+    /// An owned string that grows and shrinks at its end.
+    type Owned: Clone + Debug + Default + Eq + Send + Sync;
+
+    /// The length of a string.
+    fn len(string: Self::Str<'_>) -> u64;
+    /// `len` units of `bytes` from unit `start` on; `None` where the bytes end before.
+    fn string_at(bytes: &[u8], start: u64, len: u64) -> Option<Self::Str<'_>>;
+    /// The units `from..to` of a string. Panics when it has no such units.
+    fn slice<'a>(string: Self::Str<'a>, from: u64, to: u64) -> Self::Str<'a>;
+    /// Unit `at` of a string as a number, if it has one.
+    fn get(string: Self::Str<'_>, at: u64) -> Option<u64>;
+    /// The number of leading units in which two strings agree.
+    fn lcp(a: Self::Str<'_>, b: Self::Str<'_>) -> u64;
+
+    /// The contents of an owned string.
+    fn as_str(owned: &Self::Owned) -> Self::Str<'_>;
+    /// Makes room for `extra` more units, or leaves the string as it is.
+    fn try_reserve(owned: &mut Self::Owned, extra: u64) -> Result<(), TryReserveError>;
+    /// Keeps the first `len` units, and the memory.
+    fn truncate(owned: &mut Self::Owned, len: u64);
+    /// Appends a string.
+    fn push(owned: &mut Self::Owned, string: Self::Str<'_>);
+    /// The bytes of an owned string, zero-padded.
+    fn into_bytes(owned: Self::Owned) -> Vec<u8>;
+
+    /// Appends the code of a count.
+    fn push_count(owned: &mut Self::Owned, n: u64);
+    /// Appends the code of a backspace.
+    fn push_backspace(owned: &mut Self::Owned, n: u64, code: BackspaceCode);
+    /// Reads a count at unit `at` of a payload that ends at unit `extent`: the number, and where it ends.
+    ///
+    /// # Errors
+    ///
+    /// The extent cuts the code short, it is not in its shortest form, or it is above 64 bits.
+    fn read_count(payload: &[u8], extent: u64, at: u64) -> Result<(u64, u64), CountError>;
+    /// Reads a backspace, as [`Unit::read_count`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Unit::read_count`].
+    fn read_backspace(
+        payload: &[u8],
+        extent: u64,
+        at: u64,
+        code: BackspaceCode,
+    ) -> Result<(u64, u64), CountError>;
+}
+
+/// A length or position in bytes that lies within a slice, or an end that no slice has.
+#[inline(always)]
+fn index(n: u64) -> usize {
+    usize::try_from(n).unwrap_or(usize::MAX)
+}
+
+impl Unit for Byte {
+    const KIND: UnitKind = UnitKind::Byte;
+    const BITS: u64 = 8;
+    type Str<'a> = &'a [u8];
+    type Owned = Vec<u8>;
+
+    #[inline(always)]
+    fn len(string: &[u8]) -> u64 {
+        string.len() as u64
+    }
+
+    #[inline(always)]
+    fn string_at(bytes: &[u8], start: u64, len: u64) -> Option<&[u8]> {
+        bytes.get(index(start)..index(start.checked_add(len)?))
+    }
+
+    #[inline(always)]
+    fn slice<'a>(string: Self::Str<'a>, from: u64, to: u64) -> Self::Str<'a> {
+        &string[index(from)..index(to)]
+    }
+
+    #[inline(always)]
+    fn get(string: &[u8], at: u64) -> Option<u64> {
+        string.get(index(at)).map(|&unit| u64::from(unit))
+    }
+
+    #[inline]
+    fn lcp(a: &[u8], b: &[u8]) -> u64 {
+        let words = a.chunks_exact(8).zip(b.chunks_exact(8));
+        let same = 8 * words.take_while(|(a, b)| a == b).count();
+        let rest = a[same..].iter().zip(&b[same..]);
+        (same + rest.take_while(|(a, b)| a == b).count()) as u64
+    }
+
+    #[inline(always)]
+    fn as_str(owned: &Vec<u8>) -> &[u8] {
+        owned
+    }
+
+    #[inline]
+    fn try_reserve(owned: &mut Vec<u8>, extra: u64) -> Result<(), TryReserveError> {
+        owned.try_reserve(index(extra))
+    }
+
+    #[inline]
+    fn truncate(owned: &mut Vec<u8>, len: u64) {
+        owned.truncate(index(len));
+    }
+
+    #[inline]
+    fn push(owned: &mut Vec<u8>, string: &[u8]) {
+        owned.extend_from_slice(string);
+    }
+
+    fn into_bytes(owned: Vec<u8>) -> Vec<u8> {
+        owned
+    }
+
+    #[inline]
+    fn push_count(owned: &mut Vec<u8>, n: u64) {
+        varint::push(owned, n);
+    }
+
+    #[inline]
+    fn push_backspace(owned: &mut Vec<u8>, n: u64, _: BackspaceCode) {
+        varint::push(owned, n);
+    }
+
+    #[inline]
+    fn read_count(payload: &[u8], extent: u64, at: u64) -> Result<(u64, u64), CountError> {
+        let end = index(extent).min(payload.len());
+        let (n, len_bytes) = varint::read(payload.get(index(at)..end).unwrap_or(&[]))?;
+        Ok((n, at + len_bytes as u64))
+    }
+
+    #[inline]
+    fn read_backspace(
+        payload: &[u8],
+        extent: u64,
+        at: u64,
+        _: BackspaceCode,
+    ) -> Result<(u64, u64), CountError> {
+        Self::read_count(payload, extent, at)
+    }
+}
+
+impl Unit for Bit {
+    const KIND: UnitKind = UnitKind::Bit;
+    const BITS: u64 = 1;
+    type Str<'a> = BitStr<'a>;
+    type Owned = BitString;
+
+    #[inline(always)]
+    fn len(string: BitStr<'_>) -> u64 {
+        string.len()
+    }
+
+    #[inline(always)]
+    fn string_at(bytes: &[u8], start: u64, len: u64) -> Option<BitStr<'_>> {
+        BitStr::new(bytes, start, len)
+    }
+
+    #[inline(always)]
+    fn slice<'a>(string: Self::Str<'a>, from: u64, to: u64) -> Self::Str<'a> {
+        string.slice(from, to)
+    }
+
+    #[inline(always)]
+    fn get(string: BitStr<'_>, at: u64) -> Option<u64> {
+        string.get(at).map(u64::from)
+    }
+
+    #[inline]
+    fn lcp(a: BitStr<'_>, b: BitStr<'_>) -> u64 {
+        a.lcp(&b)
+    }
+
+    #[inline(always)]
+    fn as_str(owned: &BitString) -> BitStr<'_> {
+        owned.as_str()
+    }
+
+    #[inline]
+    fn try_reserve(owned: &mut BitString, extra: u64) -> Result<(), TryReserveError> {
+        owned.try_reserve(extra)
+    }
+
+    #[inline]
+    fn truncate(owned: &mut BitString, len: u64) {
+        owned.truncate(len);
+    }
+
+    #[inline]
+    fn push(owned: &mut BitString, string: BitStr<'_>) {
+        owned.push_str(string);
+    }
+
+    fn into_bytes(owned: BitString) -> Vec<u8> {
+        owned.into_bytes()
+    }
+
+    #[inline]
+    fn push_count(owned: &mut BitString, n: u64) {
+        golomb::push(owned, n);
+    }
+
+    #[inline]
+    fn push_backspace(owned: &mut BitString, n: u64, code: BackspaceCode) {
+        golomb::push_backspace(owned, n, code);
+    }
+
+    #[inline]
+    fn read_count(payload: &[u8], extent: u64, at: u64) -> Result<(u64, u64), CountError> {
+        let mut reader = BitReader::new(payload, at, extent);
+        let n = golomb::read(&mut reader)?;
+        Ok((n, reader.position()))
+    }
+
+    #[inline]
+    fn read_backspace(
+        payload: &[u8],
+        extent: u64,
+        at: u64,
+        code: BackspaceCode,
+    ) -> Result<(u64, u64), CountError> {
+        let mut reader = BitReader::new(payload, at, extent);
+        let n = golomb::read_backspace(&mut reader, code)?;
+        Ok((n, reader.position()))
+    }
+}
