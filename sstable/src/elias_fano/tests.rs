@@ -2,7 +2,6 @@
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use sux::traits::IndexedSeq;
 
 use super::select_in_word::select_in_word;
 use super::{DENSE, EliasFano, EliasFanoBuilder, EliasFanoError, EliasFanoView};
@@ -85,18 +84,17 @@ fn agrees_with_another_implementation() {
     for seed in 1000..1060 {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let entries = random_entries(&mut random);
-        if entries.last().is_some_and(|&last| last > u64::MAX / 4) {
+        let last = entries[entries.len() - 1];
+        if last > u64::MAX / 4 {
             continue;
         }
-        let mut other = sux::dict::EliasFanoBuilder::new(entries.len(), entries[entries.len() - 1]);
-        for &entry in &entries {
-            other.push(entry);
-        }
-        let (other, sequence) = (other.build_with_seq(), build(&entries));
+        let mut other = sucds::mii_sequences::EliasFanoBuilder::new(last + 1, entries.len()).unwrap();
+        other.extend(entries.iter().copied()).unwrap();
+        let (other, sequence) = (other.build(), build(&entries));
         for index in 0..entries.len() {
             assert_eq!(
                 sequence.view().select(index as u64),
-                Ok(other.get(index)),
+                Ok(other.select(index).unwrap()),
                 "seed {seed}, {index}"
             );
         }
