@@ -83,6 +83,28 @@ const OWNERS: &[(&str, &str, &str)] = &[
         "the lock file names the process that holds it",
     ),
     ("clocks", "engine/src/clock.rs", "the port to the system's clocks"),
+    (
+        "files",
+        "src/bin/tephra/records.rs",
+        "reads files of KEY TAB VALUE lines",
+    ),
+    (
+        "files",
+        "src/bin/tephra/demo/setting.rs",
+        "finds the data and makes a fresh directory",
+    ),
+    (
+        "environment",
+        "src/bin/tephra/demo/setting.rs",
+        "the folder of temporary files",
+    ),
+    ("clocks", "src/bin/tephra/stopwatch.rs", "times what people read"),
+    ("processes", "src/bin/tephra/main.rs", "the exit code"),
+    (
+        "processes",
+        "src/bin/tephra/failure.rs",
+        "the exit code a failure means",
+    ),
 ];
 
 fn is_library_source(file: &str) -> bool {

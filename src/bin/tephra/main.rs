@@ -1,0 +1,46 @@
+//! `tephra`: the command line of tephradb.
+//!
+//! ```text
+//! args ──> commands ──> tephradb          one function a command
+//!              │
+//!              ├── demo      the whole store on real data, every claim checked
+//!              ├── records   files of KEY TAB VALUE lines            (the only files read here)
+//!              ├── escape    bytes as printable text, and back
+//!              ├── progress  a bar on standard error, if that is a terminal
+//!              └── failure   what went wrong, and the exit code it means
+//! ```
+//!
+//! Answers go to standard output, everything else to standard error. A reader that stops reading (`| head`) ends the
+//! command quietly.
+
+mod args;
+mod commands;
+mod demo;
+mod escape;
+mod failure;
+mod figures;
+mod progress;
+mod records;
+mod stopwatch;
+
+use std::io::{self, BufWriter, Write};
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let args = args::Args::parse();
+    let mut out = BufWriter::new(io::stdout().lock());
+    let outcome = commands::run(args, &mut out).and_then(|()| out.flush().map_err(failure::Failure::Output));
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            let _ = out.flush();
+            if !failure.is_closed_pipe() {
+                // Nobody is left to tell if standard error is closed too.
+                let _ = writeln!(io::stderr(), "tephra: {failure}");
+            }
+            failure.exit_code()
+        }
+    }
+}
