@@ -1,0 +1,210 @@
+//! The key as spans of the payload.
+//!
+//! ```text
+//! key       c a r t o o n           spans (bias, start); unit q of a span lies at bias + q
+//!           |---|---|---|           "ca"  at 3   -> bias  3, start 0
+//!            ca  rt  oon            "rt"  at 20  -> bias 18, start 2
+//!                                   "oon" at 31  -> the head's, not stored
+//!
+//! retain 3  c a r|                  pop spans that start behind unit 3; the one below is trimmed by the
+//!                                   new literal's start, nothing is written
+//! ```
+//!
+//! The stack holds 16 spans. When it is full its units are appended to one owned buffer, `flat`, and the
+//! stack starts anew behind them; so scratch never exceeds the key, and each literal is copied at most once.
+//!
+//! Invariants: `flat_units + spans` cover the key up to the head's literal (or, committed, to its end) without
+//! holes; starts increase strictly; the first span starts at `flat_units`.
+
+use tephra_sstable::{FormatError, Frame, Unit};
+
+use super::super::source::Head;
+use super::{Continues, History, Next, judge};
+
+/// Spans that fit before the key is flattened: more than nearly all keys have, and 256 bytes.
+pub(in super::super) const SPANS_MAX: usize = 16;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Span {
+    /// Payload position of the key's unit 0, were the span to reach so far; wraps.
+    bias: u64,
+    /// First key unit it covers.
+    start: u64,
+}
+
+/// The stack, and the flattened units below it.
+#[derive(Debug)]
+pub(in super::super) struct Spans<U: Unit> {
+    stack: [Span; SPANS_MAX],
+    depth: usize,
+    flat: U::Owned,
+    flat_units: u64,
+}
+
+impl<U: Unit> Default for Spans<U> {
+    fn default() -> Self {
+        Self {
+            stack: [Span::default(); SPANS_MAX],
+            depth: 0,
+            flat: U::Owned::default(),
+            flat_units: 0,
+        }
+    }
+}
+
+impl<U: Unit> Spans<U> {
+    /// Pieces of the committed key from unit `from` on.
+    fn pieces<'k>(
+        &'k self,
+        payload: &'k [u8],
+        from: u64,
+        key_units: u64,
+    ) -> impl Iterator<Item = U::Str<'k>> {
+        let flat = U::slice(U::as_str(&self.flat), from.min(self.flat_units), self.flat_units);
+        let spans = span_pieces::<U>(&self.stack[..self.depth], payload, from, key_units);
+        std::iter::once(flat)
+            .filter(|flat| U::len(*flat) > 0)
+            .chain(spans)
+    }
+
+    /// Drops what lies at or behind unit `units`.
+    fn trim(&mut self, units: u64) {
+        while self.depth > 0 && self.stack[self.depth - 1].start >= units {
+            self.depth -= 1;
+        }
+        if units < self.flat_units {
+            self.flat_units = units;
+            U::truncate(&mut self.flat, units);
+        }
+    }
+
+    /// Puts a span on top of a key of `start` units.
+    fn push(&mut self, payload: &[u8], bias: u64, start: u64) {
+        if self.depth == SPANS_MAX {
+            self.flatten(payload, start);
+        }
+        self.stack[self.depth] = Span { bias, start };
+        self.depth += 1;
+    }
+
+    /// Copies the spans of a key of `key_units` units into the buffer.
+    #[cold]
+    #[inline(never)]
+    fn flatten(&mut self, payload: &[u8], key_units: u64) {
+        grow_to_power_of_two::<U>(&mut self.flat, key_units);
+        for piece in span_pieces::<U>(&self.stack[..self.depth], payload, self.flat_units, key_units) {
+            U::push(&mut self.flat, piece);
+        }
+        (self.flat_units, self.depth) = (key_units, 0);
+    }
+}
+
+/// Pieces of a key from unit `from` on, as far as spans cover it.
+fn span_pieces<'k, U: Unit>(
+    spans: &'k [Span],
+    payload: &'k [u8],
+    from: u64,
+    key_units: u64,
+) -> impl Iterator<Item = U::Str<'k>> {
+    spans.iter().enumerate().filter_map(move |(index, span)| {
+        let end = spans.get(index + 1).map_or(key_units, |next| next.start);
+        let start = span.start.max(from);
+        (start < end).then(|| {
+            let at = span.bias.wrapping_add(start);
+            U::string_at(payload, at, end - start).expect("spans lie in the payload")
+        })
+    })
+}
+
+/// Makes room for `units` units in all, in powers of two bytes as a key that grows unit by unit would.
+fn grow_to_power_of_two<U: Unit>(buffer: &mut U::Owned, units: u64) {
+    let wanted_bytes = (units * U::BITS).div_ceil(8).next_power_of_two().max(8);
+    let wanted_units = wanted_bytes * 8 / U::BITS;
+    let extra = wanted_units - U::len(U::as_str(buffer));
+    // If memory ends, pushing says so.
+    let _ = U::try_reserve(buffer, extra);
+}
+
+impl<U: Unit> History<U> for Spans<U> {
+    #[inline(always)]
+    fn advance(&mut self, payload: &[u8], head: &Head, next: &Next) -> bool {
+        let unit_at = |at: u64| {
+            let unit = U::string_at(payload, at, 1).expect("spans lie in the payload");
+            U::get(unit, 0).expect("one unit was asked for")
+        };
+        if next.retained >= head.retained {
+            // Inside the head's literal, or right behind it.
+            let extends = next.retained == head.key_units;
+            if !extends
+                && (next.retained > head.key_units
+                    || unit_at(head.bias.wrapping_add(next.retained)) >= next.first)
+            {
+                return false;
+            }
+            if next.retained > head.retained {
+                if self.depth == SPANS_MAX {
+                    return false;
+                }
+                self.stack[self.depth] = Span {
+                    bias: head.bias,
+                    start: head.retained,
+                };
+                self.depth += 1;
+            }
+            return true;
+        }
+        let mut depth = self.depth;
+        while depth > 0 {
+            let span = self.stack[depth - 1];
+            if span.start <= next.retained {
+                if unit_at(span.bias.wrapping_add(next.retained)) >= next.first {
+                    return false;
+                }
+                self.depth = depth - usize::from(span.start == next.retained);
+                return true;
+            }
+            depth -= 1;
+        }
+        false
+    }
+
+    fn commit(&mut self, payload: &[u8], head: &Head) {
+        if head.retained < head.key_units {
+            self.push(payload, head.bias, head.retained);
+        }
+    }
+
+    fn follow(&self, payload: &[u8], key_units: u64, frame: &Frame) -> Result<Continues, FormatError> {
+        let replaced = self.pieces(payload, frame.retained, key_units);
+        judge::<U>(replaced, frame.literal::<U>(payload), frame, key_units)
+    }
+
+    fn replace(&mut self, payload: &[u8], _key_units: u64, frame: &Frame) {
+        self.trim(frame.retained);
+        if frame.literal_units() > 0 {
+            self.push(
+                payload,
+                frame.literal_start.wrapping_sub(frame.retained),
+                frame.retained,
+            );
+        }
+    }
+
+    fn restart(&mut self, prefix: U::Str<'_>) {
+        self.depth = 0;
+        self.flat_units = U::len(prefix);
+        U::truncate(&mut self.flat, 0);
+        U::push(&mut self.flat, prefix);
+    }
+
+    fn uncommit(&mut self) {
+        // Only the empty key has no span.
+        self.depth = self.depth.saturating_sub(1);
+    }
+
+    fn assemble(&self, payload: &[u8], from: u64, key_units: u64, out: &mut U::Owned) -> bool {
+        self.pieces(payload, from, key_units)
+            .for_each(|piece| U::push(out, piece));
+        true
+    }
+}

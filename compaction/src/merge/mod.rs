@@ -1,0 +1,23 @@
+//! Merging encoded streams.
+
+mod code;
+mod emit;
+mod history;
+mod input;
+mod kernel;
+mod loser_tree;
+mod merger;
+mod naive;
+mod output;
+mod progress;
+mod reframe;
+mod source;
+mod two_way;
+
+pub use input::{BlockPrefixes, MergeInput, Trust};
+pub use kernel::Strategy;
+pub use merger::{MergeUnit, Merger};
+pub use progress::Progress;
+
+#[cfg(test)]
+mod tests;

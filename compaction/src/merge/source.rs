@@ -1,0 +1,396 @@
+//! One input as the frontier sees it: a head, and the way to the next one.
+//!
+//! ```text
+//!            fast path                       general path
+//! frame      common shape, in the middle     whatever the format allows
+//!            of a block                      block starts, the end, long or odd codes, redundant records,
+//!                                            dead records, the last frames before unreadable bytes
+//! errors     none: it gives up               exact: section, offset, expected, found
+//! ```
+//!
+//! **Events.** Everything unusual that can be foreseen (the next block start, the end, the next dead record)
+//! is one countdown of frames; at zero the source goes the general way. So the fast path pays one test for all
+//! of it. Everything else the fast path sees as a frame that does not fit, and gives up before it
+//! has changed anything.
+//!
+//! **The head.** Five words, never copied. A key unit `q` of the literal lies at payload position `bias + q`,
+//! so trimming a literal to a boundary `b` is the addition `bias + b`, and literal and value from there on are
+//! one range, `bias + b .. next`.
+//!
+//! **Joined heads.** Behind skipped records a head can share less with the last written key than its frame
+//! retains; the units between lie in skipped literals. They are joined with the head's own literal in
+//! one buffer. Such a head has a bias that fits no payload, so the fast paths leave it alone.
+
+use std::ops::Range;
+
+use tephra_sstable::elias_fano::EliasFanoIter;
+use tephra_sstable::front_coding::frame::read_frame;
+use tephra_sstable::ordinal_bitmap::OrdinalBitmap;
+use tephra_sstable::{BackspaceCode, EncodedView, FormatError, Frame, KeyCursor, Rule};
+
+use super::code::{Code, ENDED};
+use super::emit::Place;
+use super::history::{Continues, History};
+use super::input::{BlockPrefixes, MergeInput};
+use crate::error::MergeError;
+
+/// Where a source stands. Lengths and positions in units.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Head {
+    /// Relative to the last written key, see [`Code`].
+    pub(super) code: u64,
+    /// Payload position of the key's unit 0, were the literal to reach so far; wraps.
+    pub(super) bias: u64,
+    /// First key unit of the literal.
+    pub(super) retained: u64,
+    /// Length of the key.
+    pub(super) key_units: u64,
+    /// End of the value, which is the start of the next frame.
+    pub(super) next: u64,
+    /// Frames until the next event.
+    pub(super) countdown: u64,
+}
+
+/// A bias that no payload position comes near.
+const JOINED_BIAS: u64 = 1 << 62;
+
+/// What a joined head consists of.
+#[derive(Debug)]
+struct Joined<U: Code> {
+    /// Key units from `from` on.
+    suffix: U::Owned,
+    from: u64,
+    value: Range<u64>,
+}
+
+/// One input.
+#[derive(Debug)]
+pub(super) struct Source<'a, U: Code, H: History<U>> {
+    pub(super) head: Head,
+    pub(super) history: H,
+    stream: EncodedView<'a>,
+    input: usize,
+    /// Number of the record whose frame follows when the countdown is zero.
+    event_ordinal: u64,
+    blocks: EliasFanoIter<'a>,
+    dead: Option<&'a OrdinalBitmap>,
+    ordinals: Range<u64>,
+    prefixes: Option<&'a dyn BlockPrefixes<U>>,
+    /// Present while the head is a joined one.
+    joined: Option<Box<Joined<U>>>,
+    /// Frames follow each other in the output as they do here, so the fast path may read them.
+    has_native_frames: bool,
+}
+
+impl<'a, U: Code, H: History<U>> Source<'a, U, H> {
+    /// Stands at the first live record of the input. `declared_width` is what the output declares.
+    pub(super) fn new(
+        given: &MergeInput<'a, U>,
+        input: usize,
+        declared_width: Option<u64>,
+    ) -> Result<Self, MergeError> {
+        let meta = &given.stream.meta;
+        let blocks = given
+            .stream
+            .directory
+            .iter()
+            .map_err(|error| MergeError::input(input, error.into()))?;
+        let mut source = Self {
+            head: Head::default(),
+            history: H::default(),
+            stream: given.stream,
+            input,
+            event_ordinal: 0,
+            blocks,
+            dead: given.dead.filter(|dead| dead.dead_count() > 0),
+            ordinals: given.ordinal_range(),
+            prefixes: given.prefixes,
+            joined: None,
+            has_native_frames: meta.common_width == declared_width
+                && meta.policy.backspace == BackspaceCode::default(),
+        };
+        source.advance_general()?;
+        Ok(source)
+    }
+
+    fn failed(&self, error: FormatError) -> MergeError {
+        MergeError::input(self.input, error)
+    }
+
+    /// Whether no record is left.
+    pub(super) fn has_ended(&self) -> bool {
+        self.head.code == ENDED
+    }
+
+    fn records_per_block(&self) -> u64 {
+        self.stream.meta.policy.records_per_block.get().into()
+    }
+
+    /// Number of the record whose frame follows the head's.
+    fn next_ordinal(&self) -> u64 {
+        self.event_ordinal - self.head.countdown
+    }
+
+    fn is_skipped(&self, ordinal: u64) -> bool {
+        ordinal < self.ordinals.start || self.dead.is_some_and(|dead| dead.contains(ordinal))
+    }
+
+    /// Goes to the next live record, whatever lies between. The head's key must be the one written last.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn advance_general(&mut self) -> Result<(), MergeError> {
+        let mut at = self.head.next;
+        match self.joined.take() {
+            // The literal of a joined head has stayed in the history.
+            Some(joined) => at = joined.value.end,
+            None => self.history.commit(self.stream.payload, &self.head),
+        }
+        let mut ordinal = self.next_ordinal();
+        let mut key_units = self.head.key_units;
+        let mut lcp = if ordinal == 0 { 0 } else { u64::MAX };
+        loop {
+            if ordinal >= self.ordinals.end {
+                return self.end(ordinal, at, key_units);
+            }
+            if ordinal.is_multiple_of(self.records_per_block()) {
+                if let Some(block) = self.block_to_jump_to(ordinal) {
+                    let shared;
+                    (ordinal, at, key_units, shared) = self.jump(block, key_units)?;
+                    lcp = lcp.min(shared);
+                }
+                self.check_block_start(at, ordinal)?;
+            }
+            let payload = self.stream.payload;
+            let frame = read_frame::<U>(payload, &self.stream.meta, ordinal, at, key_units)
+                .map_err(|error| self.failed(error))?;
+            let shared = self.judge(&frame, key_units)?;
+            lcp = lcp.min(shared);
+            self.history.replace(payload, key_units, &frame);
+            (at, key_units) = (frame.next, frame.key_units());
+            ordinal += 1;
+            if !self.is_skipped(frame.ordinal) {
+                return self.stand_at(&frame, lcp);
+            }
+        }
+    }
+
+    /// Units that a frame's key shares with the committed key.
+    fn judge(&self, frame: &Frame, key_units: u64) -> Result<u64, MergeError> {
+        if frame.ordinal == 0 {
+            return Ok(0);
+        }
+        match self
+            .history
+            .follow(self.stream.payload, key_units, frame)
+            .map_err(|error| self.failed(error))?
+        {
+            Continues::Shares(shared) => Ok(shared),
+            Continues::Repeats => Err(MergeError::WrongCertificate {
+                input: self.input,
+                ordinal: frame.ordinal,
+            }),
+        }
+    }
+
+    /// Makes a committed frame the head.
+    fn stand_at(&mut self, frame: &Frame, lcp: u64) -> Result<(), MergeError> {
+        let payload = self.stream.payload;
+        self.head = Head {
+            code: 0,
+            bias: frame.literal_start.wrapping_sub(frame.retained),
+            retained: frame.retained,
+            key_units: frame.key_units(),
+            next: frame.next,
+            countdown: 0,
+        };
+        let first = if lcp >= frame.retained {
+            self.history.uncommit();
+            U::get(frame.literal::<U>(payload), lcp - frame.retained)
+        } else {
+            let mut suffix = U::Owned::default();
+            let known = self
+                .history
+                .assemble(payload, lcp, frame.key_units(), &mut suffix);
+            assert!(known, "sources that skip records keep the key");
+            let first = U::get(U::as_str(&suffix), 0);
+            let value = frame.value_start..frame.next;
+            self.joined = Some(Box::new(Joined {
+                suffix,
+                from: lcp,
+                value,
+            }));
+            self.head.bias = JOINED_BIAS;
+            self.head.next = JOINED_BIAS * 2;
+            first
+        };
+        self.head.code = match first {
+            Some(first) => U::code(lcp, first),
+            None => U::empty_key_code(),
+        };
+        self.plan_event(frame.ordinal + 1);
+        Ok(())
+    }
+
+    /// Sets the countdown to the next foreseeable event at or behind the frame of record `ordinal`.
+    fn plan_event(&mut self, ordinal: u64) {
+        let block_start = ordinal.next_multiple_of(self.records_per_block());
+        let mut event = block_start.min(self.ordinals.end);
+        if let Some(dead) = self.dead {
+            event = event.min(dead.next_dead(ordinal));
+        }
+        if self.joined.is_some() || !self.has_native_frames {
+            event = ordinal;
+        }
+        self.event_ordinal = event;
+        self.head.countdown = event - ordinal;
+    }
+
+    /// Behind the last record to merge: where that is the stream's last one, what must hold there.
+    fn end(&mut self, ordinal: u64, at: u64, key_units: u64) -> Result<(), MergeError> {
+        let meta = &self.stream.meta;
+        if ordinal == meta.record_count {
+            if at != meta.extent_units {
+                let error = FormatError::payload(at, Rule::TrailingData, at, meta.extent_units);
+                return Err(self.failed(error));
+            }
+            if key_units != meta.last_key_units {
+                let error = FormatError::payload(at, Rule::LastKeyLength, meta.last_key_units, key_units);
+                return Err(self.failed(error));
+            }
+        }
+        self.head = Head {
+            code: ENDED,
+            ..Head::default()
+        };
+        self.event_ordinal = ordinal;
+        Ok(())
+    }
+
+    /// Compares a block's position with the directory, whose entries are read in order.
+    fn check_block_start(&mut self, at: u64, ordinal: u64) -> Result<(), MergeError> {
+        let entry = self
+            .blocks
+            .next()
+            .transpose()
+            .map_err(|error| self.failed(error.into()))?;
+        let expected = entry
+            .unwrap_or(u64::MAX)
+            .saturating_add(self.stream.meta.common_units_before(ordinal));
+        if expected == at {
+            return Ok(());
+        }
+        Err(self.failed(FormatError::payload(at, Rule::BlockPosition, expected, at)))
+    }
+
+    /// The block in which the next live record lies, if whole blocks of dead ones lie before it and its prefix
+    /// can be had.
+    fn block_to_jump_to(&self, ordinal: u64) -> Option<u64> {
+        self.prefixes?;
+        let mut live = ordinal.max(self.ordinals.start);
+        if let Some(dead) = self.dead {
+            live = dead.next_live(live);
+        }
+        let block = live.min(self.ordinals.end - 1) / self.records_per_block();
+        (block > ordinal / self.records_per_block()).then_some(block)
+    }
+
+    /// Goes to the start of a block without reading what lies before. Gives the block's first record, its position,
+    /// the length of the committed key, and what the block's keys at most share with the key committed before.
+    ///
+    /// That key is kept if it holds all that the block inherits; otherwise the history starts anew with the
+    /// inherited prefix.
+    fn jump(&mut self, block: u64, key_units: u64) -> Result<(u64, u64, u64, u64), MergeError> {
+        let payload = self.stream.payload;
+        let ordinal = block * self.records_per_block();
+        self.blocks = self
+            .stream
+            .directory
+            .iter_from(block)
+            .map_err(|error| self.failed(error.into()))?;
+        let entry = self
+            .blocks
+            .clone()
+            .next()
+            .transpose()
+            .map_err(|error| self.failed(error.into()))?;
+        let at = entry
+            .unwrap_or(u64::MAX)
+            .saturating_add(self.stream.meta.common_units_before(ordinal));
+        // Only what the record retains is wanted here; the key before it is not known.
+        let frame = read_frame::<U>(payload, &self.stream.meta, ordinal, at, u64::MAX)
+            .map_err(|error| self.failed(error))?;
+        let mut prefix = U::Owned::default();
+        if let Some(prefixes) = self.prefixes {
+            prefixes.append_prefix(block, frame.retained, &mut prefix);
+        }
+        let found = U::len(U::as_str(&prefix));
+        if found != frame.retained {
+            return Err(MergeError::BlockPrefix {
+                input: self.input,
+                block,
+                expected: frame.retained,
+                found,
+            });
+        }
+        let mut before = U::Owned::default();
+        let known = self.history.assemble(payload, 0, key_units, &mut before);
+        assert!(known, "sources that skip blocks keep the key");
+        let shared = U::lcp(U::as_str(&before), U::as_str(&prefix));
+        if shared == frame.retained {
+            return Ok((ordinal, at, key_units, u64::MAX));
+        }
+        self.history.restart(U::as_str(&prefix));
+        Ok((ordinal, at, frame.retained, shared))
+    }
+
+    /// The head's key from unit `from` on, which is at least what the code says is shared.
+    pub(super) fn suffix(&self, from: u64) -> U::Str<'_> {
+        match &self.joined {
+            Some(joined) => {
+                let suffix = U::as_str(&joined.suffix);
+                U::slice(suffix, from - joined.from, U::len(suffix))
+            }
+            None => {
+                let (at, units) = (self.head.bias.wrapping_add(from), self.head.key_units - from);
+                U::string_at(self.stream.payload, at, units).expect("a head lies in its payload")
+            }
+        }
+    }
+
+    /// The head's value.
+    pub(super) fn value(&self) -> Place<'a> {
+        let (start, end) = match &self.joined {
+            Some(joined) => (joined.value.start, joined.value.end),
+            None => (self.head.bias.wrapping_add(self.head.key_units), self.head.next),
+        };
+        Place {
+            payload: self.stream.payload,
+            start,
+            end,
+        }
+    }
+
+    /// Appends the first `units` units of the head's key. Where no history is kept the key is decoded once more
+    /// from the stream's first record: the price of a rare call without which nothing would be remembered.
+    pub(super) fn append_key_prefix(&mut self, units: u64, out: &mut U::Owned) -> Result<(), MergeError> {
+        let mut key = U::Owned::default();
+        let payload = self.stream.payload;
+        if self.joined.is_none() {
+            self.history.commit(payload, &self.head);
+        }
+        let known = self.history.assemble(payload, 0, self.head.key_units, &mut key);
+        if self.joined.is_none() {
+            self.history.uncommit();
+        }
+        if !known {
+            let ordinal = self.next_ordinal() - 1;
+            let mut cursor = KeyCursor::<U>::new(self.stream).map_err(|error| self.failed(error))?;
+            while cursor.frame().is_none_or(|frame| frame.ordinal < ordinal) {
+                cursor.next().map_err(|error| self.failed(error))?;
+            }
+            U::push(&mut key, cursor.key());
+        }
+        U::push(out, U::slice(U::as_str(&key), 0, units));
+        Ok(())
+    }
+}

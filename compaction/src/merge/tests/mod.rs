@@ -1,0 +1,5 @@
+//! Tests of the merger. The oracle of all: the output is the batch encoding of the union.
+
+mod contract;
+mod support;
+mod union;
