@@ -89,7 +89,8 @@ fn one(words: &[&str], at: &mut usize, allowed: &[&str]) -> bool {
         *at += 1;
         return met && closed;
     }
-    let met = allowed.contains(&word);
+    // `MPL-2.0+`: that version will do, and so will a later one.
+    let met = allowed.contains(&word.strip_suffix('+').unwrap_or(word));
     if words.get(*at) == Some(&"WITH") {
         // An exception only widens what the licence permits.
         *at += 2;
@@ -102,7 +103,13 @@ fn objections(package: &Value, rules: &Table) -> Vec<String> {
     let name = package["name"].as_str().unwrap();
     let mut wrong = Vec::new();
     let licence = package["license"].as_str().unwrap_or("(none stated)");
-    if !satisfied(licence, &strings(&rules["licenses"]["allow"])) {
+    let mut allowed = strings(&rules["licenses"]["allow"]);
+    for exception in rules["licenses"]["exceptions"].as_array().unwrap() {
+        if exception["crate"].as_str() == Some(name) {
+            allowed.extend(strings(&exception["allow"]));
+        }
+    }
+    if !satisfied(licence, &allowed) {
         wrong.push(format!("{name}: licence {licence} is not in deny.toml"));
     }
     for ban in rules["bans"]["deny"].as_array().unwrap() {
@@ -148,6 +155,7 @@ fn canary_bad_dependencies_are_seen() {
     );
     for bad in [
         package("a", Some("GPL-3.0-only"), crates_io),
+        package("another-imbl", Some("MPL-2.0+"), crates_io),
         package("b", None, crates_io),
         package("anyhow", Some("MIT"), crates_io),
         package("c", Some("MIT"), "git+https://example.org/c#0123"),
@@ -167,6 +175,7 @@ fn licence_expressions_are_understood() {
         ("(MIT OR Apache-2.0) AND Unicode-3.0", true),
         ("(MIT OR Apache-2.0) AND OpenSSL", false),
         ("Apache-2.0 WITH LLVM-exception OR GPL-2.0", true),
+        ("Apache-2.0+", true),
         ("MIT MIT", false),
         ("", false),
     ] {
