@@ -18,18 +18,28 @@
 //! | [`front_coding`] | frames: the batch encoder (the oracle), strict sequential cursors |
 
 pub mod bits;
+mod container;
 pub mod counts;
 pub mod elias_fano;
 pub mod error;
 pub mod front_coding;
+mod key_order;
 pub mod ordinal_bitmap;
 pub mod policy;
+mod reader;
+mod separators;
 pub mod stream;
 pub mod unit;
+mod writer;
 
 pub use bits::{BitReader, BitStr, BitString};
+pub use container::{Properties, TableError, TableRule, TableSection};
 pub use error::{FormatError, Rule, Section};
 pub use front_coding::{EncodedCursor, Frame, KeyCursor, encode_batch};
 pub use policy::{BackspaceCode, Policy, PolicyError, ValueLayout};
+pub use reader::{Located, Table, TableCursor, VerifyReport};
 pub use stream::{EncodedStream, EncodedView, StreamMeta};
 pub use unit::{Bit, Byte, Unit, UnitKind};
+pub use writer::{
+    FilterPolicy, REPLACE_LAW, TableOptions, TableSummary, TableWriteError, TableWriter, write_encoded_table,
+};

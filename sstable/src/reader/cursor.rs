@@ -1,0 +1,352 @@
+//! Walking through a table's records in both directions.
+//!
+//! The current key is kept in one buffer. Going forward a frame changes its tail. Going backward needs the tails
+//! that were overwritten: on entering a block backwards its frames are read once, into a buffer that is used again,
+//! and the tail of the key before is put together from them:
+//!
+//! ```text
+//! record   retains  literal     key         going back from "cap" to "cart": "ca" stays (cap retains 2), and the
+//!      0      0     "car"       "car"       tail "rt" comes from record 1 ("t", units from 3 on) and from record
+//!      1      3     "t"         "cart"      0 ("r", the units 2 to 3 of it)
+//!      2      2     "p"         "cap"
+//! ```
+
+use std::ops::Range;
+
+use super::Table;
+use super::search::{BlockFrames, Landing};
+use crate::container::TableError;
+use crate::container::TableSection;
+use crate::elias_fano::to_index;
+use crate::error::{FormatError, Rule};
+use crate::front_coding::Frame;
+use crate::unit::{Byte, Unit};
+
+/// Where a cursor stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    BeforeFirst,
+    Record,
+    AfterLast,
+}
+
+/// A cursor over the records of a table, in the order of their keys.
+///
+/// It stands on a record, before the first, or after the last. Methods that move it say whether it stands on a
+/// record afterwards. Once its buffers have grown to the longest key and the longest block met, moving allocates
+/// nothing. Every page a record lies in has been checked when the cursor stands on it. After an error it stands
+/// before the first record.
+#[derive(Debug)]
+pub struct TableCursor<'t, B, U: Unit = Byte> {
+    table: &'t Table<B, U>,
+    place: Place,
+    key: U::Owned,
+    frame: Frame,
+    frames: Option<BlockFrames<'t, B, U>>,
+    /// All frames of one block, for going backward.
+    block_frames: Vec<Frame>,
+    /// The block whose frames these are.
+    loaded_block: Option<u64>,
+}
+
+const NO_FRAME: Frame = Frame {
+    ordinal: 0,
+    start: 0,
+    retained: 0,
+    literal_start: 0,
+    value_start: 0,
+    next: 0,
+};
+
+impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> TableCursor<'t, B, U> {
+    pub(super) fn new(table: &'t Table<B, U>) -> Self {
+        Self {
+            table,
+            place: Place::BeforeFirst,
+            key: U::Owned::default(),
+            frame: NO_FRAME,
+            frames: None,
+            block_frames: Vec::new(),
+            loaded_block: None,
+        }
+    }
+
+    /// Whether the cursor stands on a record.
+    pub fn is_valid(&self) -> bool {
+        self.place == Place::Record
+    }
+
+    /// The key of the record it stands on. Lives until the cursor moves; unspecified where there is no record.
+    pub fn key(&self) -> U::Str<'_> {
+        U::as_str(&self.key)
+    }
+
+    /// The value of the record it stands on. Lives as long as the table; empty where there is no record.
+    pub fn value(&self) -> U::Str<'t> {
+        match self.place {
+            Place::Record => self.frame.value::<U>(self.table.payload()),
+            _ => U::Str::default(),
+        }
+    }
+
+    /// The bytes of the file in which the value lies.
+    pub fn value_range(&self) -> Range<usize> {
+        self.table.file_range(self.frame.value_start, self.frame.next)
+    }
+
+    /// The number of the record it stands on; the record count where there is none.
+    pub fn ordinal(&self) -> u64 {
+        match self.place {
+            Place::Record => self.frame.ordinal,
+            _ => self.table.record_count(),
+        }
+    }
+
+    /// Goes to the first record.
+    ///
+    /// # Errors
+    ///
+    /// A damaged page or frame, here as with every method that moves the cursor.
+    pub fn seek_to_first(&mut self) -> Result<bool, TableError> {
+        self.seek_ordinal(0)
+    }
+
+    /// Goes to the last record.
+    ///
+    /// # Errors
+    ///
+    /// As [`seek_to_first`](Self::seek_to_first).
+    pub fn seek_to_last(&mut self) -> Result<bool, TableError> {
+        self.place = Place::AfterLast;
+        self.prev()
+    }
+
+    /// Goes to the first record whose key is at least `key`, or after the last.
+    ///
+    /// # Errors
+    ///
+    /// As [`seek_to_first`](Self::seek_to_first).
+    pub fn seek(&mut self, key: U::Str<'_>) -> Result<bool, TableError> {
+        self.place = Place::BeforeFirst;
+        match self.table.search(key)? {
+            Landing::Record { frame, .. } => {
+                let block = frame.ordinal / self.records_per_block();
+                let mut frames = self.table.block(block)?;
+                frames.resume_after(&frame);
+                U::truncate(&mut self.key, 0);
+                U::push(&mut self.key, U::slice(key, 0, frame.retained));
+                U::push(&mut self.key, frames.literal(&frame));
+                self.frames = Some(frames);
+                self.stand_on(frame)
+            }
+            Landing::BlockStart(ordinal) => self.seek_ordinal(ordinal),
+        }
+    }
+
+    /// Goes to a record by its number, or after the last if there is no such record.
+    ///
+    /// # Errors
+    ///
+    /// As [`seek_to_first`](Self::seek_to_first).
+    pub fn seek_ordinal(&mut self, ordinal: u64) -> Result<bool, TableError> {
+        if ordinal >= self.table.record_count() {
+            self.place = Place::AfterLast;
+            return Ok(false);
+        }
+        self.place = Place::BeforeFirst;
+        let mut frames = self.table.block(ordinal / self.records_per_block())?;
+        let mut first = true;
+        while let Some(frame) = frames.next()? {
+            if first {
+                self.load_prefix(&frame)?;
+                first = false;
+            }
+            U::truncate(&mut self.key, frame.retained);
+            U::push(&mut self.key, frames.literal(&frame));
+            if frame.ordinal == ordinal {
+                self.frames = Some(frames);
+                return self.stand_on(frame);
+            }
+        }
+        unreachable!("a block has the records that its number and the record count give it")
+    }
+
+    /// Goes to the next record; to the first from before it.
+    ///
+    /// # Errors
+    ///
+    /// As [`seek_to_first`](Self::seek_to_first).
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "it lends what it stands on, and may fail"
+    )]
+    pub fn next(&mut self) -> Result<bool, TableError> {
+        let Some(frames) = self.frames.as_mut().filter(|_| self.place == Place::Record) else {
+            return match self.place {
+                Place::AfterLast => Ok(false),
+                _ => self.seek_to_first(),
+            };
+        };
+        if let Some(frame) = frames.next().inspect_err(|_| self.place = Place::BeforeFirst)? {
+            U::truncate(&mut self.key, frame.retained);
+            U::push(&mut self.key, frames.literal(&frame));
+            return self.stand_on(frame);
+        }
+        self.next_block()
+    }
+
+    /// Goes from a block's last record to the next block's first.
+    fn next_block(&mut self) -> Result<bool, TableError> {
+        let ordinal = self.frame.ordinal + 1;
+        if ordinal == self.table.record_count() {
+            self.place = Place::AfterLast;
+            return Ok(false);
+        }
+        self.place = Place::BeforeFirst;
+        let mut frames = self.table.block(ordinal / self.records_per_block())?;
+        let frame = frames.next()?.expect("no block is empty");
+        if frame.start != self.frame.next {
+            let error = FormatError::payload(frame.start, Rule::BlockPosition, frame.start, self.frame.next);
+            return Err(self.table.stream_error(TableSection::Payload, error));
+        }
+        self.check_retained(&frame, U::len(self.key()))?;
+        U::truncate(&mut self.key, frame.retained);
+        U::push(&mut self.key, frames.literal(&frame));
+        self.frames = Some(frames);
+        self.stand_on(frame)
+    }
+
+    /// Goes to the record before; to the last from after it.
+    ///
+    /// # Errors
+    ///
+    /// As [`seek_to_first`](Self::seek_to_first).
+    pub fn prev(&mut self) -> Result<bool, TableError> {
+        let last = match self.place {
+            Place::BeforeFirst => return Ok(false),
+            Place::Record => self.frame.ordinal.checked_sub(1),
+            Place::AfterLast => self.table.record_count().checked_sub(1),
+        };
+        let place = std::mem::replace(&mut self.place, Place::BeforeFirst);
+        let Some(ordinal) = last else { return Ok(false) };
+        let block = ordinal / self.records_per_block();
+        if place == Place::AfterLast || (ordinal + 1).is_multiple_of(self.records_per_block()) {
+            self.enter_backwards(block)?;
+        } else {
+            if self.loaded_block != Some(block) {
+                self.load_frames(block)?;
+            }
+            self.restore_tail(ordinal - block * self.records_per_block())?;
+        }
+        let index = to_index(ordinal - block * self.records_per_block());
+        let frame = self.block_frames[index];
+        let frames = self
+            .frames
+            .as_mut()
+            .expect("a cursor that stands on a record, or entered a block, has frames");
+        frames.resume_after(&frame);
+        self.stand_on(frame)
+    }
+
+    /// Reads all frames of a block, and builds its last key.
+    fn enter_backwards(&mut self, block: u64) -> Result<(), TableError> {
+        self.load_frames(block)?;
+        let first = self.block_frames[0];
+        self.load_prefix(&first)?;
+        let frames = self.frames.as_ref().expect("just loaded");
+        for frame in &self.block_frames {
+            U::truncate(&mut self.key, frame.retained);
+            U::push(&mut self.key, frames.literal(frame));
+        }
+        Ok(())
+    }
+
+    /// Reads all frames of a block.
+    fn load_frames(&mut self, block: u64) -> Result<(), TableError> {
+        let mut frames = self.table.block(block)?;
+        self.loaded_block = None;
+        self.block_frames.clear();
+        while let Some(frame) = frames.next()? {
+            self.block_frames.push(frame);
+        }
+        self.loaded_block = Some(block);
+        self.frames = Some(frames);
+        Ok(())
+    }
+
+    /// Turns the key of the record after `index` in the loaded block into the key of that record: keeps what the
+    /// former retains, and replays the frames from the last one that retains no more than that.
+    fn restore_tail(&mut self, index: u64) -> Result<(), TableError> {
+        let index = to_index(index);
+        let kept = self.block_frames[index + 1].retained;
+        U::truncate(&mut self.key, kept);
+        let source = self.block_frames[..=index]
+            .iter()
+            .rposition(|frame| frame.retained <= kept);
+        let replayed = match source {
+            Some(source) => source,
+            None => {
+                let first = self.block_frames[0];
+                let prefix = self.inherited_prefix(&first)?;
+                U::push(&mut self.key, U::slice(prefix, kept, first.retained));
+                0
+            }
+        };
+        let frames = self.frames.as_ref().expect("the block is loaded");
+        for frame in &self.block_frames[replayed..=index] {
+            let at = frame.retained.max(kept);
+            U::truncate(&mut self.key, at);
+            let literal = frames.literal(frame);
+            let skipped = (at - frame.retained).min(U::len(literal));
+            U::push(&mut self.key, U::slice(literal, skipped, U::len(literal)));
+        }
+        Ok(())
+    }
+
+    /// Fills the key with what a block's first frame retains.
+    fn load_prefix(&mut self, first: &Frame) -> Result<(), TableError> {
+        let prefix = self.inherited_prefix(first)?;
+        U::truncate(&mut self.key, 0);
+        U::push(&mut self.key, prefix);
+        Ok(())
+    }
+
+    /// What a block's first frame retains of the key before it.
+    fn inherited_prefix(&self, first: &Frame) -> Result<U::Str<'t>, TableError> {
+        let block = first.ordinal / self.records_per_block();
+        if block == 0 || first.retained == 0 {
+            self.check_retained(first, if block == 0 { 0 } else { u64::MAX })?;
+            return Ok(U::Str::default());
+        }
+        let table = self.table;
+        let separator = table
+            .separators()?
+            .get(block)
+            .ok_or_else(|| table.separators_error(block))?;
+        self.check_retained(first, U::len(separator))?;
+        Ok(U::slice(separator, 0, first.retained))
+    }
+
+    /// A block's first record retains no more than there is.
+    fn check_retained(&self, first: &Frame, limit: u64) -> Result<(), TableError> {
+        if first.retained <= limit {
+            return Ok(());
+        }
+        let error = FormatError::payload(first.start, Rule::RetainedAboveKey, limit, first.retained);
+        Err(self.table.stream_error(TableSection::Payload, error))
+    }
+
+    #[inline]
+    fn stand_on(&mut self, frame: Frame) -> Result<bool, TableError> {
+        self.place = Place::BeforeFirst;
+        self.table
+            .check(self.table.file_range(frame.value_start, frame.next))?;
+        self.frame = frame;
+        self.place = Place::Record;
+        Ok(true)
+    }
+
+    fn records_per_block(&self) -> u64 {
+        u64::from(self.table.meta.policy.records_per_block.get())
+    }
+}

@@ -1,0 +1,12 @@
+//! Reading tables.
+
+mod cursor;
+mod open;
+mod pages;
+mod search;
+mod table;
+mod verify;
+
+pub use cursor::TableCursor;
+pub use table::{Located, Table};
+pub use verify::VerifyReport;
