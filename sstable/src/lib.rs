@@ -16,6 +16,7 @@
 //! | [`bits`] | strings of bits, most significant bit first |
 //! | [`counts`] | the codes of numbers: varints, exponential-Golomb, Golomb |
 //! | [`front_coding`] | frames: the batch encoder (the oracle), strict sequential cursors |
+//! | [`writer`] | the fast assembly of frames |
 
 pub mod bits;
 mod container;
@@ -30,7 +31,7 @@ mod reader;
 mod separators;
 pub mod stream;
 pub mod unit;
-mod writer;
+pub mod writer;
 
 pub use bits::{BitReader, BitStr, BitString};
 pub use container::{Properties, TableError, TableRule, TableSection};
@@ -41,5 +42,6 @@ pub use reader::{Located, Table, TableCursor, VerifyReport};
 pub use stream::{EncodedStream, EncodedView, StreamMeta};
 pub use unit::{Bit, Byte, Unit, UnitKind};
 pub use writer::{
-    FilterPolicy, REPLACE_LAW, TableOptions, TableSummary, TableWriteError, TableWriter, write_encoded_table,
+    AppendError, FilterPolicy, FrameWriter, REPLACE_LAW, TableOptions, TableSummary, TableWriteError,
+    TableWriter, write_encoded_table,
 };

@@ -14,6 +14,7 @@ use std::fmt::Debug;
 use crate::bits::{BitReader, BitStr, BitString};
 use crate::counts::{CountError, golomb, varint};
 use crate::policy::BackspaceCode;
+use crate::writer::framing::Assemble;
 
 /// The unit as a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -50,7 +51,17 @@ mod sealed {
 }
 
 /// What a stream is a stream of: [`Byte`] or [`Bit`]. All lengths and positions count units.
-pub trait Unit: sealed::Sealed + Copy + Default + Debug + Eq + Send + Sync + 'static {
+pub trait Unit:
+    sealed::Sealed
+    + for<'a> Assemble<String<'a> = <Self as Unit>::Str<'a>, Frames = <Self as Unit>::Owned>
+    + Copy
+    + Default
+    + Debug
+    + Eq
+    + Send
+    + Sync
+    + 'static
+{
     /// The same as a value.
     const KIND: UnitKind;
     /// Bits a unit.

@@ -66,6 +66,20 @@ impl BitString {
         self.bytes
     }
 
+    /// The bytes of which every bit is in use.
+    #[must_use]
+    pub(crate) fn whole_bytes(&self) -> &[u8] {
+        &self.bytes[..byte_of(self.len)]
+    }
+
+    /// Forgets those bytes and keeps the bits behind them.
+    pub(crate) fn discard_whole_bytes(&mut self) {
+        let whole = byte_of(self.len);
+        self.bytes.copy_within(whole.., 0);
+        self.bytes.truncate(self.bytes.len() - whole);
+        self.len &= 7;
+    }
+
     /// Bytes it can hold without allocating.
     #[must_use]
     pub fn capacity_bytes(&self) -> usize {

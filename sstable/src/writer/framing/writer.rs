@@ -1,0 +1,435 @@
+//! The frames of a stream as they grow, with their directory.
+
+use std::collections::TryReserveError;
+use std::io;
+
+use super::Controls;
+use crate::elias_fano::{EliasFanoBuilder, EliasFanoError};
+use crate::policy::{Policy, PolicyError};
+use crate::stream::{EncodedStream, StreamMeta};
+use crate::unit::{Unit, UnitKind};
+
+/// The largest extent a writer makes, in units: positions in bits then fit a word with room to spare.
+pub const EXTENT_UNITS_MAX: u64 = 1 << 58;
+
+/// Why a record was not taken. Nothing of it was written; the records before it stand.
+#[derive(Debug, thiserror::Error)]
+pub enum AppendError {
+    /// The policy is of the other unit.
+    #[error("unit of the policy: expected {expected:?}, found {found:?}")]
+    Unit {
+        /// The unit of the strings.
+        expected: UnitKind,
+        /// The unit of the policy.
+        found: UnitKind,
+    },
+    /// The policy has a parameter out of range.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
+    /// The policy fixes another width than is declared.
+    #[error("common value width in units: the policy fixes {expected}, declared is {found:?}")]
+    CommonWidth {
+        /// What the policy fixes.
+        expected: u64,
+        /// What was declared.
+        found: Option<u64>,
+    },
+    /// The key does not follow the one before it.
+    #[error("record {ordinal}: expected a key above the one before it")]
+    KeyOrder {
+        /// Which record.
+        ordinal: u64,
+    },
+    /// The value has not the declared width.
+    #[error("record {ordinal}: width of the value in units: expected {expected}, found {found}")]
+    ValueWidth {
+        /// Which record.
+        ordinal: u64,
+        /// The declared width.
+        expected: u64,
+        /// The width of the value.
+        found: u64,
+    },
+    /// The stream would grow beyond its limit.
+    #[error("record {ordinal}: extent in units: expected at most {expected}, found {found} and controls")]
+    Length {
+        /// Which record.
+        ordinal: u64,
+        /// The largest extent.
+        expected: u64,
+        /// Where the record's literal and value would end if it had no controls.
+        found: u64,
+    },
+    /// No memory. Try again later.
+    #[error("no memory for the record or its block")]
+    Memory,
+    /// The output refused bytes, now or earlier; the writer takes nothing any more.
+    #[error("writing the stream: {message}")]
+    Output {
+        /// The kind of the first failure.
+        kind: io::ErrorKind,
+        /// What it said.
+        message: String,
+    },
+}
+
+impl From<TryReserveError> for AppendError {
+    fn from(_: TryReserveError) -> Self {
+        Self::Memory
+    }
+}
+
+impl From<EliasFanoError> for AppendError {
+    /// Residual offsets grow by at least a frame's controls, so the directory refuses an entry for one reason.
+    fn from(_: EliasFanoError) -> Self {
+        Self::Memory
+    }
+}
+
+/// Frames and directory of a stream, written from retained lengths, literals and values.
+///
+/// The caller knows the order of the keys and promises that `retained` is the common prefix with the key before.
+#[derive(Debug, Clone)]
+pub struct FrameWriter<U: Unit> {
+    frames: U::Owned,
+    /// Units given away by [`FrameWriter::drain`]; whole bytes.
+    drained_units: u64,
+    /// Records before the next block start; 0 says that the next one is.
+    records_until_block: u32,
+    key_units: u64,
+    common_width: Option<u64>,
+    record_count: u64,
+    literal_units: u64,
+    value_units: u64,
+    extent_units_max: u64,
+    policy: Policy,
+    directory: EliasFanoBuilder,
+}
+
+impl<U: Unit> FrameWriter<U> {
+    /// An empty stream. Allocates nothing.
+    ///
+    /// # Errors
+    ///
+    /// A policy of another unit or out of range; another common width than the policy fixes.
+    pub fn new(policy: Policy, common_width: Option<u64>) -> Result<Self, AppendError> {
+        if policy.unit != U::KIND {
+            return Err(AppendError::Unit {
+                expected: U::KIND,
+                found: policy.unit,
+            });
+        }
+        policy.validate()?;
+        if let Some(expected) = policy.fixed_width()
+            && common_width != Some(expected)
+        {
+            return Err(AppendError::CommonWidth {
+                expected,
+                found: common_width,
+            });
+        }
+        Ok(Self::empty(policy, common_width, EXTENT_UNITS_MAX))
+    }
+
+    fn empty(policy: Policy, common_width: Option<u64>, extent_units_max: u64) -> Self {
+        Self {
+            frames: U::Owned::default(),
+            drained_units: 0,
+            records_until_block: 0,
+            key_units: 0,
+            common_width,
+            record_count: 0,
+            literal_units: 0,
+            value_units: 0,
+            extent_units_max,
+            policy,
+            directory: EliasFanoBuilder::new(),
+        }
+    }
+
+    /// Refuses records beyond an extent in units (at most [`EXTENT_UNITS_MAX`], the default).
+    pub fn limit_extent(&mut self, units: u64) {
+        self.extent_units_max = units.min(EXTENT_UNITS_MAX);
+    }
+
+    /// Makes room for so many units and records at once.
+    ///
+    /// # Errors
+    ///
+    /// No memory; nothing has changed.
+    pub fn try_reserve(&mut self, units: u64, records: u64) -> Result<(), AppendError> {
+        let blocks = records.div_ceil(u64::from(self.policy.records_per_block.get())) + 1;
+        self.directory
+            .reserve(usize::try_from(blocks).unwrap_or(usize::MAX))?;
+        Ok(U::reserve_frames(&mut self.frames, units)?)
+    }
+
+    /// Appends a record: `retained` units of the key before, then `literal`.
+    ///
+    /// # Errors
+    ///
+    /// A value of another width than declared, an extent above the limit, no memory. Nothing has changed then.
+    ///
+    /// # Panics
+    ///
+    /// When the key before has fewer than `retained` units.
+    #[inline]
+    pub fn append(
+        &mut self,
+        retained: u64,
+        literal: U::Span<'_>,
+        value: U::Span<'_>,
+    ) -> Result<(), AppendError> {
+        let (literal_units, value_units) = (U::span_len(literal), U::span_len(value));
+        let controls = self.prepare(retained, literal_units, value_units)?;
+        let offset = self.position();
+        U::append_frame(&mut self.frames, controls, self.policy.backspace, literal, value)?;
+        self.commit(offset, controls, retained, value_units);
+        Ok(())
+    }
+
+    /// As [`FrameWriter::append`], for a literal of `literal_units` units with its value right behind it.
+    ///
+    /// # Errors
+    ///
+    /// As [`FrameWriter::append`].
+    ///
+    /// # Panics
+    ///
+    /// When the key before has fewer than `retained` units, or `body` fewer than `literal_units`.
+    #[inline]
+    pub fn append_joined(
+        &mut self,
+        retained: u64,
+        literal_units: u64,
+        body: U::Span<'_>,
+    ) -> Result<(), AppendError> {
+        let value_units = U::span_len(body)
+            .checked_sub(literal_units)
+            .expect("a body begins with its literal");
+        let controls = self.prepare(retained, literal_units, value_units)?;
+        let offset = self.position();
+        U::append_joined(&mut self.frames, controls, self.policy.backspace, body)?;
+        self.commit(offset, controls, retained, value_units);
+        Ok(())
+    }
+
+    /// Appends frames as they are: `records` of them, none at a block start here or where they come from, written
+    /// under the same policy and common width behind a key of the same length.
+    ///
+    /// # Errors
+    ///
+    /// An extent above the limit, no memory. Nothing has changed then.
+    ///
+    /// # Panics
+    ///
+    /// When a block start lies among them.
+    pub fn append_run(&mut self, run: Run, frames: U::Span<'_>) -> Result<(), AppendError> {
+        assert!(
+            run.records <= u64::from(self.records_until_block),
+            "a run of frames crosses no block start"
+        );
+        let found = self.position() + U::span_len(frames);
+        if found > self.extent_units_max {
+            return Err(self.too_long(found));
+        }
+        U::append_raw(&mut self.frames, frames)?;
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "at most records_until_block, asserted above"
+        )]
+        let records = run.records as u32;
+        self.records_until_block -= records;
+        self.record_count += run.records;
+        self.literal_units += run.literal_units;
+        self.value_units += run.value_units;
+        self.key_units = run.last_key_units;
+        Ok(())
+    }
+
+    /// Steps 1 and the first half of 2: what may refuse the record before its frame is assembled.
+    #[inline(always)]
+    fn prepare(
+        &mut self,
+        retained: u64,
+        literal_units: u64,
+        value_units: u64,
+    ) -> Result<Controls, AppendError> {
+        if let Some(expected) = self.common_width
+            && expected != value_units
+        {
+            return Err(self.wrong_width(expected, value_units));
+        }
+        let found = self.position() + literal_units + value_units;
+        if found > self.extent_units_max {
+            return Err(self.too_long(found));
+        }
+        let backspace = self
+            .key_units
+            .checked_sub(retained)
+            .expect("a key keeps no more than there is");
+        let block_start = self.records_until_block == 0;
+        if block_start {
+            self.directory.reserve(1)?;
+        }
+        Ok(Controls {
+            lead: if block_start { retained } else { backspace },
+            block_start,
+            suffix: literal_units,
+            width: if self.common_width.is_none() {
+                Some(value_units)
+            } else {
+                None
+            },
+        })
+    }
+
+    /// Step 4: the frame that started at `offset` counts.
+    #[inline(always)]
+    fn commit(&mut self, offset: u64, controls: Controls, retained: u64, value_units: u64) {
+        if controls.block_start {
+            let residual = offset - self.record_count * self.common_width.unwrap_or(0);
+            self.directory
+                .push(residual)
+                .expect("room was reserved, and residuals grow with every frame");
+            self.records_until_block = self.policy.records_per_block.get();
+        }
+        self.records_until_block -= 1;
+        self.record_count += 1;
+        self.literal_units += controls.suffix;
+        self.value_units += value_units;
+        self.key_units = retained + controls.suffix;
+    }
+
+    #[cold]
+    fn wrong_width(&self, expected: u64, found: u64) -> AppendError {
+        AppendError::ValueWidth {
+            ordinal: self.record_count,
+            expected,
+            found,
+        }
+    }
+
+    #[cold]
+    fn too_long(&self, found: u64) -> AppendError {
+        AppendError::Length {
+            ordinal: self.record_count,
+            expected: self.extent_units_max,
+            found,
+        }
+    }
+
+    /// The end of the last frame, in units from the start of the stream.
+    #[must_use]
+    #[inline]
+    pub fn position(&self) -> u64 {
+        self.drained_units + U::len(U::as_str(&self.frames))
+    }
+
+    /// Records written.
+    #[must_use]
+    #[inline]
+    pub const fn record_count(&self) -> u64 {
+        self.record_count
+    }
+
+    /// Records before the next block start; 0 when the next record is one.
+    #[must_use]
+    #[inline]
+    pub const fn records_until_block(&self) -> u32 {
+        self.records_until_block
+    }
+
+    /// The length of the last key in units.
+    #[must_use]
+    #[inline]
+    pub const fn key_units(&self) -> u64 {
+        self.key_units
+    }
+
+    /// Units of all literals.
+    #[must_use]
+    pub const fn literal_units(&self) -> u64 {
+        self.literal_units
+    }
+
+    /// Units of all values.
+    #[must_use]
+    pub const fn value_units(&self) -> u64 {
+        self.value_units
+    }
+
+    /// What the stream says of itself so far.
+    #[must_use]
+    pub fn meta(&self) -> StreamMeta {
+        StreamMeta {
+            policy: self.policy,
+            common_width: self.common_width,
+            record_count: self.record_count,
+            extent_units: self.position(),
+            last_key_units: self.key_units,
+        }
+    }
+
+    /// The frames that were not given away.
+    #[must_use]
+    pub fn frames(&self) -> U::Str<'_> {
+        U::as_str(&self.frames)
+    }
+
+    /// Gives all complete bytes to `out` and forgets them.
+    ///
+    /// # Errors
+    ///
+    /// What `out` says. How much it took is not known then: the stream is lost.
+    pub fn drain(&mut self, out: &mut impl io::Write) -> io::Result<()> {
+        let bytes = U::whole_bytes(&self.frames);
+        out.write_all(bytes)?;
+        self.drained_units += bytes.len() as u64 * 8 / U::BITS;
+        U::discard_whole_bytes(&mut self.frames);
+        Ok(())
+    }
+
+    /// Bytes that [`FrameWriter::drain`] would give away.
+    #[must_use]
+    #[inline]
+    pub fn drainable_len_bytes(&self) -> usize {
+        U::whole_bytes(&self.frames).len()
+    }
+
+    /// Ends the stream with its directory, and starts an empty one under the same policy. The payload is what was not
+    /// given away; without a drain, all of it.
+    ///
+    /// # Errors
+    ///
+    /// No memory for the directory; the writer stands as before.
+    pub fn finish(&mut self) -> Result<EncodedStream, AppendError> {
+        let meta = self.meta();
+        let end = meta.extent_units - meta.common_units_before(meta.record_count);
+        let blocks = self.directory.len();
+        self.directory.push(end)?;
+        let directory = self.directory.finish();
+        self.directory.truncate(blocks);
+        let directory = directory?;
+        let fresh = Self::empty(self.policy, self.common_width, self.extent_units_max);
+        let payload = U::into_bytes(std::mem::replace(self, fresh).frames);
+        Ok(EncodedStream {
+            meta,
+            payload,
+            directory,
+        })
+    }
+}
+
+/// What a run of frames adds to a stream besides its units.
+#[derive(Debug, Clone, Copy)]
+pub struct Run {
+    /// How many records.
+    pub records: u64,
+    /// Units of their literals.
+    pub literal_units: u64,
+    /// Units of their values.
+    pub value_units: u64,
+    /// The length of the last of their keys.
+    pub last_key_units: u64,
+}
