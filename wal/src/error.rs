@@ -31,7 +31,8 @@ pub enum LogError {
         segment: u64,
     },
     /// An append failed and left the end of the segment undefined. What was logged before is untouched; after a
-    /// rotation, logging goes on.
+    /// rotation, logging goes on. The failed record does not count from then on; if the machine stops before, it may
+    /// or may not be there.
     #[error("log segment {segment} cannot be appended to since offset {offset}: {cause}")]
     SegmentFailed {
         /// The segment.

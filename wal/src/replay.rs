@@ -7,8 +7,8 @@
 //!                              ^ given up by an earlier recovery
 //! ```
 //!
-//! 1. The *chain* is walked back from the newest segment in use along the `Begin` records. Each of them also says where the
-//!    segment before it ended: its *limit*. What lies beyond a limit was given up, or broken, when the next segment began.
+//! 1. The *chain* is walked back from the newest segment in use along the `Begin` records (past one whose `Begin` is lost, to the
+//!    one before it). Each of them also says where the segment before it ended: its *limit*. What lies beyond a limit was given up, or broken, when the next segment began.
 //! 2. The records of the chain are handed out in order. A segment ends well at its limit; the newest one at its seal, or
 //!    where nothing but zeros follow.
 //! 3. Anything else is a *bad place*. Either it is the end of what survived a crash, and everything after it is dropped and
@@ -150,9 +150,20 @@ impl<'a> Replay<'a> {
         loop {
             self.chain.push(at);
             let segment = &self.segments[at];
-            let Some(before) = segment.begin else { break };
-            let older = given.iter().take_while(|older| older.number < segment.number);
-            if before.segment == 0 || older.clone().all(|older| older.number > before.segment) {
+            let Some(before) = segment.begin else {
+                // Its begin is lost, so the log breaks off here at the latest. What it followed is the newest before it,
+                // or that one was given up, and then the log broke off even earlier.
+                match self.segments[..at]
+                    .iter()
+                    .rposition(|older| older.begin.is_some())
+                {
+                    Some(older) => at = older,
+                    None => break,
+                }
+                continue;
+            };
+            let mut older = given.iter().take_while(|older| older.number < segment.number);
+            if before.segment == 0 || older.all(|older| older.number > before.segment) {
                 break;
             }
             let found = self.segments[..at]

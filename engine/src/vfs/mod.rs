@@ -20,7 +20,9 @@
 //! * Every error says what was being done to which path.
 
 mod error;
+mod fault_fs;
 mod file_bytes;
+mod mem_fs;
 mod mmap;
 mod std_fs;
 mod std_segment;
@@ -33,7 +35,9 @@ use std::path::Path;
 use tephra_wal::LogSegment;
 
 pub use error::{FsError, LockError, LockHolder, Operation};
+pub use fault_fs::{Calls, Fault, FaultFs, Rule};
 pub use file_bytes::FileBytes;
+pub use mem_fs::MemFs;
 pub use std_fs::StdFs;
 
 /// What a path names.
@@ -134,3 +138,6 @@ pub trait FileSystem: Send + Sync + fmt::Debug {
     /// A number that stays the same until the machine loses its memory, and zeros where the system tells none.
     fn boot_id(&self) -> [u8; 16];
 }
+
+#[cfg(test)]
+mod tests;

@@ -76,7 +76,15 @@ impl FileSystem for StdFs {
     }
 
     fn len_bytes(&self, path: &Path) -> Result<u64, FsError> {
-        Ok(fs::metadata(path).context(Operation::Inspect, path)?.len())
+        let metadata = fs::metadata(path).context(Operation::Inspect, path)?;
+        if metadata.is_dir() {
+            return Err(FsError::new(
+                Operation::Inspect,
+                path,
+                io::ErrorKind::IsADirectory.into(),
+            ));
+        }
+        Ok(metadata.len())
     }
 
     fn create_new(&self, path: &Path) -> Result<Box<dyn WritableFile>, FsError> {

@@ -213,3 +213,28 @@ fn positions_are_ordered_as_the_log_is() {
     let default = LogPosition::default();
     assert!(default < at(1, 64) && at(1, 9_999) < at(2, 64) && at(2, 64) < at(2, 65));
 }
+
+/// A power cut took the `Begin` of the second segment and kept that of the third. Cause: walking back from the third, replay stopped at the
+/// second, which names nothing. Loss: the whole first segment, synced or not. Fix: the walk goes on at the newest one before.
+#[test]
+fn a_begin_lost_in_the_middle_hides_no_earlier_segment() {
+    let (_, segments) = three();
+    let mut bytes: Vec<_> = segments.iter().map(|s| s.to_vec()).collect();
+    for lost in [512, 1 << 16] {
+        let end = lost.min(bytes[1].len());
+        bytes[1][64..end].fill(0);
+        let given: Vec<(u64, &[u8])> = (1..).zip(bytes.iter().map(Vec::as_slice)).collect();
+        let (records, report) = replay(&given, NEXT_BOOT).unwrap();
+        assert_eq!(first_bytes(&records), (10..20).collect::<Vec<_>>());
+        assert_eq!(report.end.segment, 1);
+        assert_eq!(
+            report
+                .dropped
+                .iter()
+                .map(|d| (d.segment, d.from))
+                .collect::<Vec<_>>(),
+            [(2, 64), (3, 64)]
+        );
+        replay(&given, BOOT).unwrap_err();
+    }
+}

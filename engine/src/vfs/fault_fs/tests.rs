@@ -1,0 +1,126 @@
+//! Faults happen where and as often as the rules say, and nowhere else.
+
+use std::io::{ErrorKind, Write as _};
+use std::path::Path;
+use std::sync::Arc;
+
+use super::{Calls, Fault, FaultFs, Rule};
+use crate::vfs::{FileSystem, MemFs, Operation};
+
+/// Five calls that change something; says which failed.
+fn history(fs: &FaultFs) -> [bool; 5] {
+    let file = fs.create_new(Path::new("a"));
+    let created = file.is_ok();
+    let (written, synced) = match file {
+        Ok(mut file) => (file.write_all(b"abcd").is_ok(), file.sync().is_ok()),
+        Err(_) => (false, false),
+    };
+    let renamed = fs.rename(Path::new("a"), Path::new("b")).is_ok();
+    [
+        created,
+        written,
+        synced,
+        renamed,
+        fs.sync_dir(Path::new("")).is_ok(),
+    ]
+    .map(|done| !done)
+}
+
+fn fresh() -> FaultFs {
+    FaultFs::new(Arc::new(MemFs::new()))
+}
+
+#[test]
+fn each_call_fails_in_turn_once_or_for_ever() {
+    let fs = fresh();
+    assert_eq!(history(&fs), [false; 5]);
+    assert_eq!((fs.call_count(Calls::Changing), fs.fault_count()), (5, 0));
+    assert_eq!(fs.call_count(Calls::Only(Operation::Sync)), 1);
+    for nth in 1..5_usize {
+        let fs = fresh();
+        fs.add(Rule::once(Calls::Changing, Fault::DeviceError).after(nth as u64));
+        let failed = history(&fs);
+        assert_eq!(
+            (failed.iter().filter(|&&failed| failed).count(), failed[nth]),
+            (1, true)
+        );
+
+        let fs = fresh();
+        fs.add(Rule::always(Calls::Changing, Fault::DeviceError).after(nth as u64));
+        let expected: Vec<bool> = (0..5).map(|call| call >= nth).collect();
+        assert_eq!(history(&fs)[..], expected);
+        assert!(
+            fs.exists(Path::new(if nth > 3 { "b" } else { "a" })).unwrap(),
+            "looking is no change"
+        );
+        fs.heal();
+        fs.sync_dir(Path::new("")).unwrap();
+    }
+}
+
+#[test]
+fn a_rule_means_its_operation_and_its_paths() {
+    let fs = fresh();
+    fs.add(Rule::always(Calls::Only(Operation::Create), Fault::StorageFull).on(".tbl"));
+    let error = fs.create_new(Path::new("7.tbl")).unwrap_err();
+    assert!(error.is_storage_full());
+    assert_eq!(error.to_string(), "cannot create 7.tbl: injected full disk");
+    fs.create_new(Path::new("7.log")).unwrap();
+    assert_eq!(fs.fault_count(), 1);
+}
+
+#[test]
+fn writes_fail_in_their_own_ways() {
+    let write = |fault| {
+        let fs = fresh();
+        fs.add(Rule::once(Calls::Only(Operation::Write), fault));
+        let outcome = fs.create_new(Path::new("a")).unwrap().write_all(b"abcd");
+        (
+            outcome.map_err(|error| error.kind()),
+            fs.read(Path::new("a")).unwrap(),
+        )
+    };
+    assert_eq!(
+        write(Fault::ShortWrite),
+        (Ok(()), b"abcd".to_vec()),
+        "the caller writes the rest"
+    );
+    assert_eq!(write(Fault::ZeroWrite), (Err(ErrorKind::WriteZero), vec![]));
+    assert_eq!(write(Fault::DeviceError), (Err(ErrorKind::Other), vec![]));
+    assert_eq!(
+        write(Fault::StorageFull),
+        (Err(ErrorKind::StorageFull), b"ab".to_vec())
+    );
+}
+
+#[test]
+fn reads_may_flip_a_bit() {
+    let fs = fresh();
+    fs.create_new(Path::new("a")).unwrap().write_all(&[0; 4]).unwrap();
+    fs.add(Rule::once(Calls::Only(Operation::Read), Fault::FlipBit(9)));
+    fs.add(Rule::once(Calls::Only(Operation::Map), Fault::FlipBit(33)));
+    assert_eq!(fs.read(Path::new("a")).unwrap(), [0, 2, 0, 0]);
+    assert_eq!(fs.open_map(Path::new("a")).unwrap().as_ref(), [2, 0, 0, 0]);
+    assert_eq!(fs.read(Path::new("a")).unwrap(), [0; 4]);
+}
+
+#[test]
+fn segments_fail_at_append_and_at_sync() {
+    let fs = fresh();
+    let mut segment = fs.create_segment(Path::new("log"), 4_096).unwrap();
+    segment.append(b"good").unwrap();
+    fs.add(Rule::once(Calls::Only(Operation::Append), Fault::StorageFull));
+    let error = segment.append(b"half").unwrap_err();
+    assert_eq!((error.kind(), segment.len_bytes()), (ErrorKind::StorageFull, 6));
+    assert!(
+        error.to_string().contains("append to the log segment log"),
+        "{error}"
+    );
+    let syncer = segment.syncer();
+    fs.add(Rule::once(
+        Calls::Only(Operation::SyncSegment),
+        Fault::DeviceError,
+    ));
+    syncer.sync().unwrap_err();
+    syncer.sync().unwrap();
+}
