@@ -8,6 +8,7 @@
 //! A [`Unit`] is a type known at compile time, so a byte stream never pays for bits. [`UnitKind`] is the same
 //! choice as a value, for the edge where a policy arrives at run time.
 
+use std::cmp::Ordering;
 use std::collections::TryReserveError;
 use std::fmt::Debug;
 
@@ -81,6 +82,13 @@ pub trait Unit:
     fn get(string: Self::Str<'_>, at: u64) -> Option<u64>;
     /// The number of leading units in which two strings agree.
     fn lcp(a: Self::Str<'_>, b: Self::Str<'_>) -> u64;
+
+    /// The order of two strings that need not live equally long.
+    #[inline]
+    fn compare(a: Self::Str<'_>, b: Self::Str<'_>) -> Ordering {
+        let same = Self::lcp(a, b);
+        Self::get(a, same).cmp(&Self::get(b, same))
+    }
 
     /// The contents of an owned string.
     fn as_str(owned: &Self::Owned) -> Self::Str<'_>;
