@@ -1,7 +1,6 @@
 //! What can go wrong in a merge.
 
-use tephra_sstable::elias_fano::EliasFanoError;
-use tephra_sstable::{FormatError, Policy};
+use tephra_sstable::{AppendError, FormatError, Policy};
 
 use crate::compose::LawFailure;
 
@@ -98,9 +97,9 @@ pub enum MergeError {
         /// Width of the law's value.
         found: u64,
     },
-    /// The output's directory could not be built.
-    #[error("the output's directory: {0}")]
-    Directory(#[from] EliasFanoError),
+    /// The output does not take a record, for want of memory.
+    #[error("the output: {0}")]
+    Output(#[from] AppendError),
     /// `finish` came before the inputs ended. The merge goes on: step further, then finish again.
     #[error("inputs have not ended")]
     Unfinished,

@@ -74,6 +74,11 @@ const OWNERS: &[(&str, &str, &str)] = &[
     ),
     (
         "unsafe",
+        "sstable/src/writer/framing/burst/",
+        "stores into reserved memory behind the frames",
+    ),
+    (
+        "unsafe",
         "engine/src/vfs/mmap.rs",
         "mapping a file has no safe interface",
     ),

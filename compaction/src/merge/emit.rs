@@ -2,8 +2,8 @@
 
 use tephra_sstable::Unit;
 
-use super::code::Code;
 use super::history::History;
+use super::lane::Lane;
 use super::output::Output;
 use super::source::Source;
 use crate::compose::{Composed, Law, call_law};
@@ -42,7 +42,7 @@ impl<U: Unit> Value<'_, U> {
 }
 
 /// Folds one more value into what the older ones gave.
-pub(super) fn compose<'a, U: Code, L: Law<U>, H: History<U>>(
+pub(super) fn compose<'a, U: Lane, L: Law<U>, H: History<U>>(
     law: &L,
     output: &Output<U>,
     older: Value<'a, U>,
@@ -69,7 +69,7 @@ pub(super) fn compose<'a, U: Code, L: Law<U>, H: History<U>>(
 }
 
 /// Writes the head of `source` with a value, its own or another.
-pub(super) fn emit<U: Code, H: History<U>>(
+pub(super) fn emit<U: Lane, H: History<U>>(
     output: &mut Output<U>,
     source: &mut Source<'_, U, H>,
     lcp: u64,
@@ -79,9 +79,8 @@ pub(super) fn emit<U: Code, H: History<U>>(
         // The first record behind a cut retains nothing: its key is written whole.
         let mut key = U::Owned::default();
         source.append_key_prefix(source.head.key_units, &mut key)?;
-        output.append(0, U::as_str(&key), value);
+        output.append(0, U::as_str(&key), value)
     } else {
-        output.append(lcp, source.suffix(lcp), value);
+        output.append(lcp, source.suffix(lcp), value)
     }
-    Ok(())
 }

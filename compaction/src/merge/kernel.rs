@@ -2,9 +2,9 @@
 
 use tephra_sstable::{EncodedStream, Unit};
 
-use super::code::Code;
 use super::history::{Buffer, Certified, Spans};
 use super::input::{MergeInput, Trust};
+use super::lane::Lane;
 use super::loser_tree::LoserTree;
 use super::naive::NaiveMerge;
 use super::output::Output;
@@ -36,7 +36,7 @@ pub enum Strategy {
     reason = "a merger is one value that allocates nothing for itself"
 )]
 #[derive(Debug)]
-pub(super) enum Kernel<'a, U: Code> {
+pub(super) enum Kernel<'a, U: Lane> {
     Naive(NaiveMerge<'a, U>),
     TwoBuffers(TwoWay<'a, U, Buffer<U>>),
     TwoSpans(TwoWay<'a, U, Spans<U>>),
@@ -83,7 +83,7 @@ fn memory<U: Unit, L: Law<U>>(inputs: &[MergeInput<'_, U>], strategy: Strategy) 
     }
 }
 
-impl<'a, U: Code> Kernel<'a, U> {
+impl<'a, U: Lane> Kernel<'a, U> {
     pub(super) fn new<L: Law<U>>(
         inputs: &[MergeInput<'a, U>],
         output: Output<U>,

@@ -23,10 +23,11 @@ use std::cmp::Ordering;
 
 use tephra_sstable::EncodedStream;
 
-use super::code::{Code, ENDED};
+use super::code::ENDED;
 use super::emit::{Value, compose, emit};
 use super::history::History;
 use super::input::MergeInput;
+use super::lane::Lane;
 use super::output::Output;
 use super::progress::Progress;
 use super::source::Source;
@@ -36,7 +37,7 @@ use crate::error::MergeError;
 
 /// Merges any number of sources.
 #[derive(Debug)]
-pub(super) struct LoserTree<'a, U: Code, H: History<U>> {
+pub(super) struct LoserTree<'a, U: Lane, H: History<U>> {
     sources: Vec<Source<'a, U, H>>,
     /// Losers of the nodes `1..k`; place 0 holds the winner.
     nodes: Vec<usize>,
@@ -45,7 +46,7 @@ pub(super) struct LoserTree<'a, U: Code, H: History<U>> {
     newest_first: bool,
 }
 
-impl<'a, U: Code, H: History<U>> LoserTree<'a, U, H> {
+impl<'a, U: Lane, H: History<U>> LoserTree<'a, U, H> {
     pub(super) fn new(
         inputs: &[MergeInput<'a, U>],
         output: Output<U>,
@@ -146,7 +147,7 @@ impl<'a, U: Code, H: History<U>> LoserTree<'a, U, H> {
     }
 
     fn advance_winner(&mut self) -> Result<(), MergeError> {
-        self.sources[self.nodes[0]].advance_general()?;
+        self.sources[self.nodes[0]].advance_slowly()?;
         self.replay();
         Ok(())
     }

@@ -17,9 +17,9 @@ use std::fmt;
 
 use tephra_sstable::EncodedStream;
 
-use super::code::Code;
 use super::input::MergeInput;
 use super::kernel::{Kernel, Strategy};
+use super::lane::Lane;
 use super::output::Output;
 use super::progress::Progress;
 use super::reframe::declared_width;
@@ -31,8 +31,8 @@ use crate::error::MergeError;
     private_bounds,
     reason = "the two units are all there are; what a merger asks of them is its own"
 )]
-pub trait MergeUnit: Code {}
-impl<U: Code> MergeUnit for U {}
+pub trait MergeUnit: Lane {}
+impl<U: Lane> MergeUnit for U {}
 
 /// Merges encoded streams of one policy into the batch encoding of their union.
 pub struct Merger<'a, U: MergeUnit, L: Law<U>> {
@@ -58,6 +58,15 @@ impl<'a, U: MergeUnit, L: Law<U>> Merger<'a, U, L> {
         Self::with_strategy(inputs, law, Strategy::Encoded)
     }
 
+    /// As [`Merger::new`], for outputs that are cut at about `cut_bytes` of payload: no more room than that is made
+    /// at once.
+    ///
+    /// # Errors
+    /// As [`Merger::new`].
+    pub fn bounded(inputs: &[MergeInput<'a, U>], law: L, cut_bytes: u64) -> Result<Self, MergeError> {
+        Self::start(inputs, law, Strategy::Encoded, cut_bytes)
+    }
+
     /// As [`Merger::new`], in a chosen way: for comparisons.
     ///
     /// # Errors
@@ -66,6 +75,15 @@ impl<'a, U: MergeUnit, L: Law<U>> Merger<'a, U, L> {
         inputs: &[MergeInput<'a, U>],
         law: L,
         strategy: Strategy,
+    ) -> Result<Self, MergeError> {
+        Self::start(inputs, law, strategy, u64::MAX)
+    }
+
+    fn start(
+        inputs: &[MergeInput<'a, U>],
+        law: L,
+        strategy: Strategy,
+        cut_bytes: u64,
     ) -> Result<Self, MergeError> {
         let policy = inputs.first().ok_or(MergeError::NoInputs)?.stream.meta.policy;
         for (input, given) in inputs.iter().enumerate() {
@@ -81,7 +99,9 @@ impl<'a, U: MergeUnit, L: Law<U>> Merger<'a, U, L> {
             given.validate(input)?;
         }
         let declared = declared_width(&policy, inputs.iter().map(|input| &input.stream.meta));
-        let kernel = Kernel::new::<L>(inputs, Output::new(policy, declared), strategy)?;
+        let mut output = Output::new(policy, declared)?;
+        output.reserve_for(inputs.iter().map(|input| &input.stream.meta), cut_bytes)?;
+        let kernel = Kernel::new::<L>(inputs, output, strategy)?;
         Ok(Self {
             law,
             kernel,

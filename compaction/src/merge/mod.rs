@@ -5,6 +5,7 @@ mod emit;
 mod history;
 mod input;
 mod kernel;
+mod lane;
 mod loser_tree;
 mod merger;
 mod naive;

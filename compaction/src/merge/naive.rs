@@ -142,7 +142,7 @@ impl<'a, U: Unit> NaiveMerge<'a, U> {
             _ => U::lcp(U::as_str(&self.previous), key),
         };
         self.output
-            .append(retained, U::slice(key, retained, U::len(key)), value);
+            .append(retained, U::slice(key, retained, U::len(key)), value)?;
         U::truncate(&mut self.previous, retained);
         U::push(&mut self.previous, U::slice(key, retained, U::len(key)));
         Ok(())

@@ -9,44 +9,40 @@
 //! inputs declare nothing, every value has 8       lengths are taken out of all frames at the end
 //! ```
 
-use tephra_sstable::front_coding::frame::read_frame;
-use tephra_sstable::{FormatError, Policy, StreamMeta, Unit};
+use tephra_sstable::{EncodedCursor, EncodedStream, FrameWriter, Policy, StreamMeta, Unit};
 
-use super::output::FrameSink;
+use crate::error::MergeError;
 
-/// Frames of a stream once more, under another declaration. `meta` describes `payload`; both come from
-/// our own output, so an error is a bug and the caller says so.
+const OUR_OWN: &str = "our own frames are well-formed";
+
+/// Frames a stream once more, under another declaration.
 pub(super) fn reframe<U: Unit>(
-    payload: &[u8],
-    meta: &StreamMeta,
+    stream: &EncodedStream,
     common_width: Option<u64>,
-) -> Result<FrameSink<U>, FormatError> {
-    let mut out = FrameSink::new(meta.policy, common_width);
-    let (mut at, mut key_units) = (0, 0);
-    for ordinal in 0..meta.record_count {
-        let frame = read_frame::<U>(payload, meta, ordinal, at, key_units)?;
-        out.append(
-            frame.retained,
-            frame.literal::<U>(payload),
-            frame.value::<U>(payload),
+) -> Result<FrameWriter<U>, MergeError> {
+    let mut out = FrameWriter::new(stream.meta.policy, common_width)?;
+    let mut cursor = EncodedCursor::<U>::new(stream.view()).expect(OUR_OWN);
+    while let Some(frame) = cursor.next().expect(OUR_OWN) {
+        let (literal, value) = (
+            frame.literal::<U>(&stream.payload),
+            frame.value::<U>(&stream.payload),
         );
-        (at, key_units) = (frame.next, frame.key_units());
+        out.append(frame.retained, U::suffix(literal, 0), U::suffix(value, 0))?;
     }
     Ok(out)
 }
 
-/// The width that all values of a stream without a declared one have; none if they differ. Usually
-/// the first two records differ, and nothing else is read.
-pub(super) fn uniform_width<U: Unit>(payload: &[u8], meta: &StreamMeta) -> Result<Option<u64>, FormatError> {
-    let (mut at, mut key_units, mut width) = (0, 0, None);
-    for ordinal in 0..meta.record_count {
-        let frame = read_frame::<U>(payload, meta, ordinal, at, key_units)?;
+/// The width that all values of a stream without a declared one have, and 0 for a stream without records; none if
+/// they differ. Usually the first two records differ, and nothing else is read.
+pub(super) fn uniform_width<U: Unit>(stream: &EncodedStream) -> Option<u64> {
+    let mut cursor = EncodedCursor::<U>::new(stream.view()).expect(OUR_OWN);
+    let mut width = None;
+    while let Some(frame) = cursor.next().expect(OUR_OWN) {
         if *width.get_or_insert(frame.value_units()) != frame.value_units() {
-            return Ok(None);
+            return None;
         }
-        (at, key_units) = (frame.next, frame.key_units());
     }
-    Ok(width)
+    Some(width.unwrap_or(0))
 }
 
 /// What the output starts to declare: the policy's width, or the one that all inputs with records declare.

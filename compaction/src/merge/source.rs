@@ -28,16 +28,17 @@ use tephra_sstable::front_coding::frame::read_frame;
 use tephra_sstable::ordinal_bitmap::OrdinalBitmap;
 use tephra_sstable::{BackspaceCode, EncodedView, FormatError, Frame, KeyCursor, Rule};
 
-use super::code::{Code, ENDED};
+use super::code::ENDED;
 use super::emit::Place;
-use super::history::{Continues, History};
+use super::history::{Continues, History, Next};
 use super::input::{BlockPrefixes, MergeInput};
+use super::lane::{Lane, Suffix};
 use crate::error::MergeError;
 
 /// Where a source stands. Lengths and positions in units.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Head {
-    /// Relative to the last written key, see [`Code`].
+    /// Relative to the last written key, see [`code`](super::code).
     pub(super) code: u64,
     /// Payload position of the key's unit 0, were the literal to reach so far; wraps.
     pub(super) bias: u64,
@@ -51,12 +52,23 @@ pub(super) struct Head {
     pub(super) countdown: u64,
 }
 
+/// What the fast path knows of an input.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds<'a> {
+    /// The payload and what can be read behind it.
+    pub(super) readable: &'a [u8],
+    /// End of the payload, in units.
+    pub(super) extent: u64,
+    /// Width of every value, where the stream declares one.
+    pub(super) width: u64,
+}
+
 /// A bias that no payload position comes near.
 const JOINED_BIAS: u64 = 1 << 62;
 
 /// What a joined head consists of.
 #[derive(Debug)]
-struct Joined<U: Code> {
+struct Joined<U: Lane> {
     /// Key units from `from` on.
     suffix: U::Owned,
     from: u64,
@@ -65,13 +77,15 @@ struct Joined<U: Code> {
 
 /// One input.
 #[derive(Debug)]
-pub(super) struct Source<'a, U: Code, H: History<U>> {
+pub(super) struct Source<'a, U: Lane, H: History<U>> {
     pub(super) head: Head,
     pub(super) history: H,
     stream: EncodedView<'a>,
     input: usize,
     /// Number of the record whose frame follows when the countdown is zero.
     event_ordinal: u64,
+    /// The event is the start of a block, and nothing else.
+    event_is_block_start: bool,
     blocks: EliasFanoIter<'a>,
     dead: Option<&'a OrdinalBitmap>,
     ordinals: Range<u64>,
@@ -82,7 +96,7 @@ pub(super) struct Source<'a, U: Code, H: History<U>> {
     has_native_frames: bool,
 }
 
-impl<'a, U: Code, H: History<U>> Source<'a, U, H> {
+impl<'a, U: Lane, H: History<U>> Source<'a, U, H> {
     /// Stands at the first live record of the input. `declared_width` is what the output declares.
     pub(super) fn new(
         given: &MergeInput<'a, U>,
@@ -106,10 +120,12 @@ impl<'a, U: Code, H: History<U>> Source<'a, U, H> {
             ordinals: given.ordinal_range(),
             prefixes: given.prefixes,
             joined: None,
+            event_is_block_start: false,
             has_native_frames: meta.common_width == declared_width
+                && meta.common_width.is_none_or(|width| width <= meta.extent_units)
                 && meta.policy.backspace == BackspaceCode::default(),
         };
-        source.advance_general()?;
+        source.advance_general(false)?;
         Ok(source)
     }
 
@@ -135,10 +151,108 @@ impl<'a, U: Code, H: History<U>> Source<'a, U, H> {
         ordinal < self.ordinals.start || self.dead.is_some_and(|dead| dead.contains(ordinal))
     }
 
-    /// Goes to the next live record, whatever lies between. The head's key must be the one written last.
+    /// The fast path: makes the next frame the head, if it has a common shape and no event is due. `head` is the
+    /// source's head in the caller's registers. False changes nothing and asks for [`Source::advance_slowly`].
+    #[inline(always)]
+    pub(super) fn advance_fast<const COMMON: bool>(
+        head: &mut Head,
+        history: &mut H,
+        bounds: &Bounds<'a>,
+    ) -> bool {
+        if head.countdown == 0 {
+            return false;
+        }
+        let Some(glance) = U::glance::<COMMON>(bounds.readable, head.next, bounds.width) else {
+            return false;
+        };
+        let retained = head.key_units.wrapping_sub(glance.lead);
+        let next = Next {
+            retained,
+            first: glance.first,
+            literal_start: glance.literal_start,
+            literal_units: glance.suffix,
+        };
+        if glance.next > bounds.extent || !history.advance(bounds.readable, head, &next) {
+            return false;
+        }
+        *head = Head {
+            code: U::code(retained, glance.first),
+            bias: glance.literal_start.wrapping_sub(retained),
+            retained,
+            key_units: retained + glance.suffix,
+            next: glance.next,
+            countdown: head.countdown - 1,
+        };
+        true
+    }
+
+    /// What the fast path must know of the input's bytes.
+    pub(super) fn bounds(&self) -> Bounds<'a> {
+        let meta = &self.stream.meta;
+        Bounds {
+            readable: self.stream.readable,
+            extent: meta.extent_units,
+            width: meta.common_width.unwrap_or(0),
+        }
+    }
+
+    /// Goes on where the fast path gave up: quickly over a block start of common shape, else the general way.
     #[cold]
     #[inline(never)]
-    pub(super) fn advance_general(&mut self) -> Result<(), MergeError> {
+    pub(super) fn advance_slowly(&mut self) -> Result<(), MergeError> {
+        let at_block_start = self.head.countdown == 0 && self.event_is_block_start && self.joined.is_none();
+        if !at_block_start {
+            return self.advance_general(false);
+        }
+        let ordinal = self.event_ordinal;
+        self.check_block_start(self.head.next, ordinal)?;
+        let crossed = match self.stream.meta.common_width {
+            Some(_) => self.cross_block_start::<true>(),
+            None => self.cross_block_start::<false>(),
+        };
+        if !crossed {
+            return self.advance_general(true);
+        }
+        let block_end = ordinal.saturating_add(self.records_per_block());
+        self.plan_event(ordinal + 1, block_end);
+        Ok(())
+    }
+
+    /// The fast path over a block start, whose lead is the retained length itself.
+    fn cross_block_start<const COMMON: bool>(&mut self) -> bool {
+        let bounds = self.bounds();
+        let Some(glance) = U::glance::<COMMON>(bounds.readable, self.head.next, bounds.width) else {
+            return false;
+        };
+        let backspace = self.head.key_units.wrapping_sub(glance.lead);
+        if backspace > self.head.key_units || glance.next > bounds.extent {
+            return false;
+        }
+        let next = Next {
+            retained: glance.lead,
+            first: glance.first,
+            literal_start: glance.literal_start,
+            literal_units: glance.suffix,
+        };
+        if !self.history.advance(bounds.readable, &self.head, &next) {
+            return false;
+        }
+        self.head = Head {
+            code: U::code(glance.lead, glance.first),
+            bias: glance.literal_start.wrapping_sub(glance.lead),
+            retained: glance.lead,
+            key_units: glance.lead + glance.suffix,
+            next: glance.next,
+            countdown: 0,
+        };
+        true
+    }
+
+    /// Goes to the next live record, whatever lies between. The head's key must be the one written last.
+    /// `block_is_checked` says that the next frame starts a block and has been compared with the directory.
+    #[cold]
+    #[inline(never)]
+    fn advance_general(&mut self, mut block_is_checked: bool) -> Result<(), MergeError> {
         let mut at = self.head.next;
         match self.joined.take() {
             // The literal of a joined head has stayed in the history.
@@ -154,11 +268,14 @@ impl<'a, U: Code, H: History<U>> Source<'a, U, H> {
             }
             if ordinal.is_multiple_of(self.records_per_block()) {
                 if let Some(block) = self.block_to_jump_to(ordinal) {
+                    block_is_checked = false;
                     let shared;
                     (ordinal, at, key_units, shared) = self.jump(block, key_units)?;
                     lcp = lcp.min(shared);
                 }
-                self.check_block_start(at, ordinal)?;
+                if !std::mem::take(&mut block_is_checked) {
+                    self.check_block_start(at, ordinal)?;
+                }
             }
             let payload = self.stream.payload;
             let frame = read_frame::<U>(payload, &self.stream.meta, ordinal, at, key_units)
@@ -227,19 +344,23 @@ impl<'a, U: Code, H: History<U>> Source<'a, U, H> {
             Some(first) => U::code(lcp, first),
             None => U::empty_key_code(),
         };
-        self.plan_event(frame.ordinal + 1);
+        let ordinal = frame.ordinal + 1;
+        self.plan_event(ordinal, ordinal.next_multiple_of(self.records_per_block()));
         Ok(())
     }
 
     /// Sets the countdown to the next foreseeable event at or behind the frame of record `ordinal`.
-    fn plan_event(&mut self, ordinal: u64) {
-        let block_start = ordinal.next_multiple_of(self.records_per_block());
-        let mut event = block_start.min(self.ordinals.end);
+    fn plan_event(&mut self, ordinal: u64, block_end: u64) {
+        let mut event = block_end.min(self.ordinals.end);
+        self.event_is_block_start = block_end < self.ordinals.end && self.has_native_frames;
         if let Some(dead) = self.dead {
-            event = event.min(dead.next_dead(ordinal));
+            let next_dead = dead.next_dead(ordinal);
+            self.event_is_block_start &= next_dead > event;
+            event = event.min(next_dead);
         }
         if self.joined.is_some() || !self.has_native_frames {
             event = ordinal;
+            self.event_is_block_start = false;
         }
         self.event_ordinal = event;
         self.head.countdown = event - ordinal;
@@ -355,6 +476,18 @@ impl<'a, U: Code, H: History<U>> Source<'a, U, H> {
                 U::string_at(self.stream.payload, at, units).expect("a head lies in its payload")
             }
         }
+    }
+
+    /// Where the head's key from unit `from` on lies, if in the payload alone.
+    #[inline(always)]
+    pub(super) fn suffix_in_payload(head: &Head, bounds: &Bounds<'a>, from: u64) -> Option<Suffix<'a>> {
+        let at = head.bias.wrapping_add(from);
+        let suffix = Suffix {
+            readable: bounds.readable,
+            at,
+            units: head.key_units - from,
+        };
+        (head.bias != JOINED_BIAS).then_some(suffix)
     }
 
     /// The head's value.

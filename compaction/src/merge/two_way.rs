@@ -6,13 +6,19 @@
 //! both share the same, first units differ      the smaller unit         the same comparison
 //! codes are equal                              compare the suffixes     from the shared boundary on
 //! ```
+//!
+//! Heads and output live in registers while nothing unusual comes ([`TwoWay::step_fast`]). Whatever does is put
+//! back, done the general way, and taken up again.
+
+use std::cmp::Ordering;
 
 use tephra_sstable::EncodedStream;
 
-use super::code::{Code, ENDED};
+use super::code::ENDED;
 use super::emit::{Value, compose, emit};
 use super::history::History;
 use super::input::MergeInput;
+use super::lane::Lane;
 use super::output::Output;
 use super::progress::Progress;
 use super::source::Source;
@@ -21,23 +27,13 @@ use crate::error::MergeError;
 
 /// Merges two sources.
 #[derive(Debug)]
-pub(super) struct TwoWay<'a, U: Code, H: History<U>> {
+pub(super) struct TwoWay<'a, U: Lane, H: History<U>> {
     older: Source<'a, U, H>,
     newer: Source<'a, U, H>,
     output: Output<U>,
 }
 
-/// Which head comes next.
-enum Next {
-    Older,
-    Newer,
-    /// Both heads hold one key.
-    Both,
-    /// Both sources have ended.
-    Neither,
-}
-
-impl<'a, U: Code, H: History<U>> TwoWay<'a, U, H> {
+impl<'a, U: Lane, H: History<U>> TwoWay<'a, U, H> {
     pub(super) fn new(
         older: &MergeInput<'a, U>,
         newer: &MergeInput<'a, U>,
@@ -65,79 +61,173 @@ impl<'a, U: Code, H: History<U>> TwoWay<'a, U, H> {
 
     pub(super) fn step<L: Law<U>>(&mut self, budget: u64, law: &L) -> Result<Progress, MergeError> {
         let mut progress = Progress::default();
-        while progress.keys < budget {
-            match self.choose() {
-                Next::Older => {
-                    emit_own(&mut self.output, &mut self.older)?;
-                    self.older.advance_general()?;
+        while progress.keys < budget && !self.is_done() {
+            if self.output.record_count() > 0 && self.output.is_as_declared() {
+                match self.output.declared_width() {
+                    Some(_) => self.step_fast::<L, true>(budget, &mut progress)?,
+                    None => self.step_fast::<L, false>(budget, &mut progress)?,
                 }
-                Next::Newer => {
-                    emit_own(&mut self.output, &mut self.newer)?;
-                    self.newer.advance_general()?;
-                }
-                Next::Both => {
-                    let lcp = U::lcp_of(self.older.head.code);
-                    let older = Value::Borrowed(self.older.value());
-                    let value = compose(law, &self.output, older, &mut self.newer)?;
-                    emit(&mut self.output, &mut self.newer, lcp, value.as_str())?;
-                    self.older.advance_general()?;
-                    self.newer.advance_general()?;
-                    progress.records += 1;
-                }
-                Next::Neither => break,
             }
-            progress.keys += 1;
+            if progress.keys < budget && !self.is_done() {
+                self.step_slowly(law, &mut progress)?;
+            }
         }
-        progress.records += progress.keys;
         progress.done = self.is_done();
         Ok(progress)
     }
 
-    fn choose(&mut self) -> Next {
-        let (older, newer) = (self.older.head.code, self.newer.head.code);
-        match older.cmp(&newer) {
-            std::cmp::Ordering::Greater => Next::Older,
-            std::cmp::Ordering::Less => Next::Newer,
-            std::cmp::Ordering::Equal if older == ENDED => Next::Neither,
-            std::cmp::Ordering::Equal => self.break_tie(),
+    /// Writes records until one is unusual or the budget is spent.
+    fn step_fast<L: Law<U>, const COMMON: bool>(
+        &mut self,
+        budget: u64,
+        progress: &mut Progress,
+    ) -> Result<(), MergeError> {
+        let Self { older, newer, output } = self;
+        let (older_bounds, newer_bounds) = (older.bounds(), newer.bounds());
+        let (mut left, mut right) = (older.head, newer.head);
+        let mut burst = output.burst();
+        let (mut keys, mut duplicates) = (progress.keys, 0);
+        let mut result = Ok(());
+
+        // Writes the record of one head; leaves the loop if the burst does not take it.
+        macro_rules! write {
+            ($head:ident, $bounds:ident) => {
+                let lcp = U::lcp_of($head.code);
+                let start = $head.bias.wrapping_add(lcp);
+                if !U::append::<COMMON>(
+                    &mut burst,
+                    lcp,
+                    $head.key_units,
+                    $bounds.readable,
+                    start,
+                    $head.next,
+                ) {
+                    break;
+                }
+                keys += 1;
+            };
         }
+        // Goes to a source's next record; leaves the loop if there is something wrong with it.
+        macro_rules! advance {
+            ($head:ident, $source:ident, $bounds:ident) => {
+                if !Source::<U, H>::advance_fast::<COMMON>(&mut $head, &mut $source.history, &$bounds) {
+                    $source.head = $head;
+                    let advanced = $source.advance_slowly();
+                    $head = $source.head;
+                    if advanced.is_err() {
+                        result = advanced;
+                        break;
+                    }
+                }
+            };
+        }
+
+        while keys < budget {
+            if left.code > right.code {
+                write!(left, older_bounds);
+                advance!(left, older, older_bounds);
+            } else if left.code < right.code {
+                write!(right, newer_bounds);
+                advance!(right, newer, newer_bounds);
+            } else {
+                if left.code == ENDED {
+                    break;
+                }
+                let lcp = U::lcp_of(left.code);
+                let suffixes = Source::<U, H>::suffix_in_payload(&left, &older_bounds, lcp)
+                    .zip(Source::<U, H>::suffix_in_payload(&right, &newer_bounds, lcp));
+                let Some((left_suffix, right_suffix)) = suffixes else {
+                    break;
+                };
+                let parting = U::part(left_suffix, right_suffix);
+                match (parting.left, parting.right) {
+                    (None, None) => {
+                        if !L::REPLACES {
+                            break;
+                        }
+                        write!(right, newer_bounds);
+                        duplicates += 1;
+                        advance!(left, older, older_bounds);
+                        advance!(right, newer, newer_bounds);
+                    }
+                    (Some(unit), other) if other.is_none_or(|other| other < unit) => {
+                        write!(right, newer_bounds);
+                        left.code = U::code(lcp + parting.same, unit);
+                        advance!(right, newer, newer_bounds);
+                    }
+                    (_, unit) => {
+                        write!(left, older_bounds);
+                        right.code = U::code(lcp + parting.same, unit.unwrap_or(0));
+                        advance!(left, older, older_bounds);
+                    }
+                }
+            }
+        }
+        U::commit(burst);
+        (older.head, newer.head) = (left, right);
+        progress.records += keys - progress.keys + duplicates;
+        progress.keys = keys;
+        result
     }
 
-    /// Compares the suffixes of two heads with one code. The loser's code then speaks of the winner, which
-    /// is the key written next.
-    fn break_tie(&mut self) -> Next {
-        match settle(&mut self.older, &mut self.newer) {
-            std::cmp::Ordering::Less => Next::Older,
-            std::cmp::Ordering::Greater => Next::Newer,
-            std::cmp::Ordering::Equal => Next::Both,
+    /// Writes one record the general way.
+    #[cold]
+    #[inline(never)]
+    fn step_slowly<L: Law<U>>(&mut self, law: &L, progress: &mut Progress) -> Result<(), MergeError> {
+        let order = match self.older.head.code.cmp(&self.newer.head.code) {
+            Ordering::Greater => Ordering::Less,
+            Ordering::Less => Ordering::Greater,
+            Ordering::Equal => settle(&mut self.older, &mut self.newer),
+        };
+        match order {
+            Ordering::Less => {
+                emit_own(&mut self.output, &mut self.older)?;
+                self.older.advance_slowly()?;
+            }
+            Ordering::Greater => {
+                emit_own(&mut self.output, &mut self.newer)?;
+                self.newer.advance_slowly()?;
+            }
+            Ordering::Equal => {
+                let lcp = U::lcp_of(self.older.head.code);
+                let older = Value::Borrowed(self.older.value());
+                let value = compose(law, &self.output, older, &mut self.newer)?;
+                emit(&mut self.output, &mut self.newer, lcp, value.as_str())?;
+                self.older.advance_slowly()?;
+                self.newer.advance_slowly()?;
+                progress.records += 1;
+            }
         }
+        progress.records += 1;
+        progress.keys += 1;
+        Ok(())
     }
 }
 
 /// Compares two heads of one code, and gives the greater one the code it has relative to the smaller one.
-pub(super) fn settle<U: Code, H: History<U>>(
+pub(super) fn settle<U: Lane, H: History<U>>(
     left: &mut Source<'_, U, H>,
     right: &mut Source<'_, U, H>,
-) -> std::cmp::Ordering {
+) -> Ordering {
     let lcp = U::lcp_of(left.head.code);
     let (left_suffix, right_suffix) = (left.suffix(lcp), right.suffix(lcp));
     let same = U::lcp(left_suffix, right_suffix);
     match (U::get(left_suffix, same), U::get(right_suffix, same)) {
-        (None, None) => std::cmp::Ordering::Equal,
+        (None, None) => Ordering::Equal,
         (Some(left_unit), right_unit) if right_unit.is_none_or(|right_unit| right_unit < left_unit) => {
             left.head.code = U::code(lcp + same, left_unit);
-            std::cmp::Ordering::Greater
+            Ordering::Greater
         }
         (_, right_unit) => {
             let right_unit = right_unit.expect("the greater key goes on where the keys part");
             right.head.code = U::code(lcp + same, right_unit);
-            std::cmp::Ordering::Less
+            Ordering::Less
         }
     }
 }
 
 /// Writes a head with its own value.
-fn emit_own<U: Code, H: History<U>>(
+fn emit_own<U: Lane, H: History<U>>(
     output: &mut Output<U>,
     source: &mut Source<'_, U, H>,
 ) -> Result<(), MergeError> {

@@ -80,6 +80,11 @@ impl BitString {
         self.len &= 7;
     }
 
+    /// The bytes and the length in bits, for a writer that fills the memory behind them.
+    pub(crate) fn raw_parts_mut(&mut self) -> (&mut Vec<u8>, &mut u64) {
+        (&mut self.bytes, &mut self.len)
+    }
+
     /// Bytes it can hold without allocating.
     #[must_use]
     pub fn capacity_bytes(&self) -> usize {

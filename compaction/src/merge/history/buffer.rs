@@ -1,17 +1,18 @@
 //! The materialised key: every literal is copied behind what the key retains.
 
-use tephra_sstable::{FormatError, Frame, Unit};
+use tephra_sstable::{FormatError, Frame};
 
+use super::super::lane::Lane;
 use super::super::source::Head;
 use super::{Continues, History, Next, judge};
 
 /// The current key, head included.
 #[derive(Debug, Default)]
-pub(in super::super) struct Buffer<U: Unit> {
+pub(in super::super) struct Buffer<U: Lane> {
     key: U::Owned,
 }
 
-impl<U: Unit> History<U> for Buffer<U> {
+impl<U: Lane> History<U> for Buffer<U> {
     #[inline(always)]
     fn advance(&mut self, payload: &[u8], head: &Head, next: &Next) -> bool {
         let key = U::as_str(&self.key);

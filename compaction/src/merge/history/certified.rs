@@ -4,8 +4,9 @@
 //! still made, and costs one unit. What it cannot see (a boundary before the current literal) it takes on
 //! trust. A certificate that is seen to be wrong poisons the merge.
 
-use tephra_sstable::{FormatError, Frame, Rule, Unit};
+use tephra_sstable::{FormatError, Frame, Rule};
 
+use super::super::lane::Lane;
 use super::super::source::Head;
 use super::{Continues, History, Next};
 
@@ -16,7 +17,7 @@ pub(in super::super) struct Certified {
     start: u64,
 }
 
-impl<U: Unit> History<U> for Certified {
+impl<U: Lane> History<U> for Certified {
     #[inline(always)]
     fn advance(&mut self, payload: &[u8], head: &Head, next: &Next) -> bool {
         if next.retained < head.retained {
@@ -25,7 +26,7 @@ impl<U: Unit> History<U> for Certified {
         if next.retained >= head.key_units {
             return next.retained == head.key_units;
         }
-        unit_at::<U>(payload, head.bias.wrapping_add(next.retained)) < next.first
+        U::unit_at(payload, head.bias.wrapping_add(next.retained)) < next.first
     }
 
     fn commit(&mut self, _payload: &[u8], head: &Head) {
@@ -48,7 +49,7 @@ impl<U: Unit> History<U> for Certified {
         if frame.retained < self.start || frame.retained == key_units {
             return Ok(Continues::Shares(frame.retained));
         }
-        let before = unit_at::<U>(payload, self.bias.wrapping_add(frame.retained));
+        let before = U::unit_at(payload, self.bias.wrapping_add(frame.retained));
         match before.cmp(&after) {
             std::cmp::Ordering::Less => Ok(Continues::Shares(frame.retained)),
             std::cmp::Ordering::Equal => Ok(Continues::Repeats),
@@ -81,10 +82,4 @@ impl<U: Unit> History<U> for Certified {
     fn assemble(&self, _payload: &[u8], _from: u64, _key_units: u64, _out: &mut U::Owned) -> bool {
         false
     }
-}
-
-#[inline(always)]
-fn unit_at<U: Unit>(payload: &[u8], at: u64) -> u64 {
-    let unit = U::string_at(payload, at, 1).expect("a literal lies in its payload");
-    U::get(unit, 0).expect("one unit was asked for")
 }

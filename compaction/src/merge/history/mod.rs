@@ -19,8 +19,9 @@ pub(super) use buffer::Buffer;
 pub(super) use certified::Certified;
 pub(super) use spans::Spans;
 
-use tephra_sstable::{FormatError, Frame, Rule, Unit};
+use tephra_sstable::{FormatError, Frame, Rule};
 
+use super::lane::Lane;
 use super::source::Head;
 
 /// How a frame continues the key before it.
@@ -33,11 +34,10 @@ pub(super) enum Continues {
 }
 
 /// The memory of one source.
-pub(super) trait History<U: Unit>: Default + Send {
+pub(super) trait History<U: Lane>: Default + Send {
     /// The fast path: whether a literal that starts at key unit `retained` with unit `first` follows the head in
     /// order and ordinary front coding; if so, the head becomes part of the history. False changes
     /// nothing and sends the source the general way.
-    #[expect(dead_code, reason = "the fast path, its only caller, comes next")]
     fn advance(&mut self, payload: &[u8], head: &Head, next: &Next) -> bool;
 
     /// Puts the head's literal into the history.
@@ -74,7 +74,7 @@ pub(super) struct Next {
 
 /// Compares what a frame replaces with its literal, piece by piece: `replaced` gives the units of the
 /// key before from the retained boundary on.
-pub(super) fn judge<'k, U: Unit>(
+pub(super) fn judge<'k, U: Lane>(
     replaced: impl Iterator<Item = U::Str<'k>>,
     literal: U::Str<'_>,
     frame: &Frame,

@@ -16,8 +16,9 @@
 //! Invariants: `flat_units + spans` cover the key up to the head's literal (or, committed, to its end) without
 //! holes; starts increase strictly; the first span starts at `flat_units`.
 
-use tephra_sstable::{FormatError, Frame, Unit};
+use tephra_sstable::{FormatError, Frame};
 
+use super::super::lane::Lane;
 use super::super::source::Head;
 use super::{Continues, History, Next, judge};
 
@@ -34,14 +35,14 @@ struct Span {
 
 /// The stack, and the flattened units below it.
 #[derive(Debug)]
-pub(in super::super) struct Spans<U: Unit> {
+pub(in super::super) struct Spans<U: Lane> {
     stack: [Span; SPANS_MAX],
     depth: usize,
     flat: U::Owned,
     flat_units: u64,
 }
 
-impl<U: Unit> Default for Spans<U> {
+impl<U: Lane> Default for Spans<U> {
     fn default() -> Self {
         Self {
             stack: [Span::default(); SPANS_MAX],
@@ -52,7 +53,7 @@ impl<U: Unit> Default for Spans<U> {
     }
 }
 
-impl<U: Unit> Spans<U> {
+impl<U: Lane> Spans<U> {
     /// Pieces of the committed key from unit `from` on.
     fn pieces<'k>(
         &'k self,
@@ -100,7 +101,7 @@ impl<U: Unit> Spans<U> {
 }
 
 /// Pieces of a key from unit `from` on, as far as spans cover it.
-fn span_pieces<'k, U: Unit>(
+fn span_pieces<'k, U: Lane>(
     spans: &'k [Span],
     payload: &'k [u8],
     from: u64,
@@ -117,7 +118,7 @@ fn span_pieces<'k, U: Unit>(
 }
 
 /// Makes room for `units` units in all, in powers of two bytes as a key that grows unit by unit would.
-fn grow_to_power_of_two<U: Unit>(buffer: &mut U::Owned, units: u64) {
+fn grow_to_power_of_two<U: Lane>(buffer: &mut U::Owned, units: u64) {
     let wanted_bytes = (units * U::BITS).div_ceil(8).next_power_of_two().max(8);
     let wanted_units = wanted_bytes * 8 / U::BITS;
     let extra = wanted_units - U::len(U::as_str(buffer));
@@ -125,19 +126,15 @@ fn grow_to_power_of_two<U: Unit>(buffer: &mut U::Owned, units: u64) {
     let _ = U::try_reserve(buffer, extra);
 }
 
-impl<U: Unit> History<U> for Spans<U> {
+impl<U: Lane> History<U> for Spans<U> {
     #[inline(always)]
     fn advance(&mut self, payload: &[u8], head: &Head, next: &Next) -> bool {
-        let unit_at = |at: u64| {
-            let unit = U::string_at(payload, at, 1).expect("spans lie in the payload");
-            U::get(unit, 0).expect("one unit was asked for")
-        };
         if next.retained >= head.retained {
             // Inside the head's literal, or right behind it.
             let extends = next.retained == head.key_units;
             if !extends
                 && (next.retained > head.key_units
-                    || unit_at(head.bias.wrapping_add(next.retained)) >= next.first)
+                    || U::unit_at(payload, head.bias.wrapping_add(next.retained)) >= next.first)
             {
                 return false;
             }
@@ -157,7 +154,7 @@ impl<U: Unit> History<U> for Spans<U> {
         while depth > 0 {
             let span = self.stack[depth - 1];
             if span.start <= next.retained {
-                if unit_at(span.bias.wrapping_add(next.retained)) >= next.first {
+                if U::unit_at(payload, span.bias.wrapping_add(next.retained)) >= next.first {
                     return false;
                 }
                 self.depth = depth - usize::from(span.start == next.retained);

@@ -17,12 +17,14 @@
 //! [`byte`] and [`bit`] hold the two assemblies, with the few unsafe stores; the batch encoder is their oracle.
 
 mod bit;
+pub mod burst;
 mod byte;
 mod span;
 #[cfg(test)]
 mod tests;
 mod writer;
 
+pub use burst::Burst;
 pub use span::{Assemble, ByteSpan};
 pub use writer::{AppendError, EXTENT_UNITS_MAX, FrameWriter, Run};
 

@@ -91,18 +91,18 @@ impl From<EliasFanoError> for AppendError {
 /// The caller knows the order of the keys and promises that `retained` is the common prefix with the key before.
 #[derive(Debug, Clone)]
 pub struct FrameWriter<U: Unit> {
-    frames: U::Owned,
+    pub(super) frames: U::Owned,
     /// Units given away by [`FrameWriter::drain`]; whole bytes.
     drained_units: u64,
     /// Records before the next block start; 0 says that the next one is.
-    records_until_block: u32,
-    key_units: u64,
+    pub(super) records_until_block: u32,
+    pub(super) key_units: u64,
     common_width: Option<u64>,
     record_count: u64,
     literal_units: u64,
     value_units: u64,
     extent_units_max: u64,
-    policy: Policy,
+    pub(super) policy: Policy,
     directory: EliasFanoBuilder,
 }
 
@@ -317,6 +317,24 @@ impl<U: Unit> FrameWriter<U> {
             expected: self.extent_units_max,
             found,
         }
+    }
+
+    /// Notes a block that starts at unit `at` of the frames kept; false for want of memory, and nothing has changed.
+    /// All blocks before are full, so their number says which record it is.
+    #[inline(never)]
+    pub(super) fn start_block(&mut self, at: u64) -> bool {
+        let ordinal = self.directory.len() as u64 * u64::from(self.policy.records_per_block.get());
+        let residual = self.drained_units + at - ordinal * self.common_width.unwrap_or(0);
+        self.directory.push(residual).is_ok()
+    }
+
+    /// Takes over what a burst has counted.
+    #[inline(always)]
+    pub(super) fn end_burst(&mut self, records_until_block: u32, key_units: u64) {
+        let places = self.directory.len() as u64 * u64::from(self.policy.records_per_block.get());
+        self.record_count = places - u64::from(records_until_block);
+        self.records_until_block = records_until_block;
+        self.key_units = key_units;
     }
 
     /// The end of the last frame, in units from the start of the stream.
