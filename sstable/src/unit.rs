@@ -80,6 +80,8 @@ pub trait Unit:
     fn slice<'a>(string: Self::Str<'a>, from: u64, to: u64) -> Self::Str<'a>;
     /// Unit `at` of a string as a number, if it has one.
     fn get(string: Self::Str<'_>, at: u64) -> Option<u64>;
+    /// The 64 bits from unit `at` on as a number, the first bit the most significant, zeros behind the string's end.
+    fn head(string: Self::Str<'_>, at: u64) -> u64;
     /// The number of leading units in which two strings agree.
     fn lcp(a: Self::Str<'_>, b: Self::Str<'_>) -> u64;
 
@@ -154,6 +156,18 @@ impl Unit for Byte {
     #[inline(always)]
     fn get(string: &[u8], at: u64) -> Option<u64> {
         string.get(index(at)).map(|&unit| u64::from(unit))
+    }
+
+    #[inline]
+    fn head(string: &[u8], at: u64) -> u64 {
+        let rest = string.get(index(at)..).unwrap_or(&[]);
+        match rest.first_chunk() {
+            Some(head) => u64::from_be_bytes(*head),
+            None => rest
+                .iter()
+                .rev()
+                .fold(0, |head, &byte| head >> 8 | u64::from(byte) << 56),
+        }
     }
 
     #[inline]
@@ -240,6 +254,11 @@ impl Unit for Bit {
     #[inline(always)]
     fn get(string: BitStr<'_>, at: u64) -> Option<u64> {
         string.get(at).map(u64::from)
+    }
+
+    #[inline]
+    fn head(string: BitStr<'_>, at: u64) -> u64 {
+        string.window(at)
     }
 
     #[inline]

@@ -287,8 +287,7 @@ impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> TableCursor<'t, B, U> {
             Some(source) => source,
             None => {
                 let first = self.block_frames[0];
-                let prefix = self.inherited_prefix(&first)?;
-                U::push(&mut self.key, U::slice(prefix, kept, first.retained));
+                self.append_inherited(&first, kept)?;
                 0
             }
         };
@@ -305,26 +304,28 @@ impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> TableCursor<'t, B, U> {
 
     /// Fills the key with what a block's first frame retains.
     fn load_prefix(&mut self, first: &Frame) -> Result<(), TableError> {
-        let prefix = self.inherited_prefix(first)?;
         U::truncate(&mut self.key, 0);
-        U::push(&mut self.key, prefix);
-        Ok(())
+        self.append_inherited(first, 0)
     }
 
-    /// What a block's first frame retains of the key before it.
-    fn inherited_prefix(&self, first: &Frame) -> Result<U::Str<'t>, TableError> {
+    /// Appends to the key the units from `from` on that a block's first frame retains of the key before it.
+    fn append_inherited(&mut self, first: &Frame, from: u64) -> Result<(), TableError> {
+        if first.retained == from {
+            return Ok(());
+        }
         let block = first.ordinal / self.records_per_block();
-        if block == 0 || first.retained == 0 {
-            self.check_retained(first, if block == 0 { 0 } else { u64::MAX })?;
-            return Ok(U::Str::default());
+        if block == 0 {
+            return self.check_retained(first, 0);
         }
         let table = self.table;
-        let separator = table
-            .separators()?
-            .get(block)
+        let separators = table.separators()?;
+        let len = separators
+            .len_units(block)
             .ok_or_else(|| table.separators_error(block))?;
-        self.check_retained(first, U::len(separator))?;
-        Ok(U::slice(separator, 0, first.retained))
+        self.check_retained(first, len)?;
+        separators
+            .append(block, from, first.retained, &mut self.key)
+            .ok_or_else(|| table.separators_error(block))
     }
 
     /// A block's first record retains no more than there is.

@@ -4,6 +4,7 @@ use super::Table;
 use crate::container::{TableError, TableRule, TableSection};
 use crate::front_coding::KeyCursor;
 use crate::key_order::compare;
+use crate::separators::Separators;
 use crate::unit::Unit;
 
 /// What a verification went through.
@@ -36,6 +37,7 @@ impl<B: AsRef<[u8]> + Send + Sync, U: Unit> Table<B, U> {
             ..Recount::default()
         };
         let separators = self.separators()?;
+        let mut separator = U::Owned::default();
         let width = u64::from(self.meta.policy.records_per_block.get());
         while cursor
             .next()
@@ -60,10 +62,8 @@ impl<B: AsRef<[u8]> + Send + Sync, U: Unit> Table<B, U> {
             if frame.ordinal > 0 && frame.ordinal.is_multiple_of(width) {
                 let block = frame.ordinal / width;
                 let expected = U::slice(key, 0, cursor.lcp_with_previous() + 1);
-                if separators
-                    .get(block)
-                    .is_none_or(|found| compare::<U>(found, expected).is_ne())
-                {
+                separator = self.separator(&separators, block, separator)?;
+                if compare::<U>(U::as_str(&separator), expected).is_ne() {
                     return Err(self.separators_error(block));
                 }
             }
@@ -73,6 +73,23 @@ impl<B: AsRef<[u8]> + Send + Sync, U: Unit> Table<B, U> {
             record_count: self.meta.record_count,
             checked_len_bytes: covered as u64,
         })
+    }
+
+    /// The separator of a block, in the memory of another one.
+    fn separator(
+        &self,
+        separators: &Separators<'_, U>,
+        block: u64,
+        mut memory: U::Owned,
+    ) -> Result<U::Owned, TableError> {
+        U::truncate(&mut memory, 0);
+        let len = separators
+            .len_units(block)
+            .ok_or_else(|| self.separators_error(block))?;
+        separators
+            .append(block, 0, len, &mut memory)
+            .ok_or_else(|| self.separators_error(block))?;
+        Ok(memory)
     }
 
     fn compare(&self, recount: &Recount) -> Result<(), TableError> {

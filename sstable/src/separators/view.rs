@@ -1,69 +1,233 @@
-//! Searching separators.
+//! Searching separators, and reading one.
 
-use std::cmp::Ordering;
 use std::marker::PhantomData;
 
+use super::node::Node;
+use super::{ENTRIES_PER_SAMPLE, HEAD_BITS, SECTION_HEADER_LEN_BYTES};
+use crate::counts::varint;
 use crate::elias_fano::to_index;
-use crate::key_order::compare;
 use crate::unit::Unit;
 
 /// Where a key belongs.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Position {
     /// The block.
     pub(crate) block: u64,
-    /// Units in which the key agrees with the separator of that block; at least as many as the block's first record
-    /// retains, if the key begins with those.
+    /// Units in which the key agrees with the separator of that block, or a larger number if the separator is a
+    /// prefix of the key. Either way: the lesser of this and what the block's first record retains is what the key
+    /// shares with the retained units.
     pub(crate) agreed_units: u64,
 }
 
-/// The separators of a table, borrowed.
+/// The separators of a table, borrowed. All methods give `None` where the bytes are damaged.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Separators<'a, U> {
+    section: &'a [u8],
     count: u64,
-    bytes: &'a [u8],
+    samples: &'a [u8],
+    list: &'a [u8],
     unit: PhantomData<U>,
 }
 
+/// One entry of the list.
+#[derive(Debug, Clone, Copy)]
+struct Entry<'a> {
+    len_units: u64,
+    /// What it has beyond its last head, zero-padded.
+    rest: &'a [u8],
+}
+
 impl<'a, U: Unit> Separators<'a, U> {
-    pub(crate) fn new(bytes: &'a [u8], count: u64) -> Option<Self> {
-        let words = count.checked_mul(16)?.checked_add(8)?;
-        let this = Self {
-            count,
-            bytes,
-            unit: PhantomData,
-        };
-        (words <= bytes.len() as u64 && this.word(0)? == count).then_some(this)
-    }
-
-    fn word(&self, index: u64) -> Option<u64> {
-        let at = to_index(index.checked_mul(8)?);
-        Some(u64::from_le_bytes(*self.bytes.get(at..)?.first_chunk()?))
-    }
-
-    /// The separator of block `block`, at least 1.
-    pub(crate) fn get(&self, block: u64) -> Option<U::Str<'a>> {
-        let index = block - 1;
-        let start = if index == 0 { 0 } else { self.word(index)? };
-        let len_units = self.word(1 + self.count + index)?;
-        let heap = self.bytes.get(to_index(8 + self.count * 16)..)?;
-        U::string_at(heap.get(to_index(start)..)?, 0, len_units)
-    }
-
-    pub(crate) fn find(&self, key: U::Str<'_>) -> Option<Position> {
-        let (mut low, mut high) = (0, self.count);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if compare::<U>(self.get(middle + 1)?, key) != Ordering::Greater {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
+    /// The section of a table of `count` separators.
+    pub(crate) fn new(section: &'a [u8], count: u64) -> Option<Self> {
+        let header: &[u8; SECTION_HEADER_LEN_BYTES] = section.first_chunk()?;
+        let word =
+            |at: usize| u64::from_le_bytes(*header[at..].first_chunk().expect("a field of the header"));
+        if word(0) != count {
+            return None;
         }
-        let agreed_units = if low == 0 { 0 } else { U::lcp(self.get(low)?, key) };
-        Some(Position {
-            block: low,
-            agreed_units,
+        let (samples_start, list_start) = (to_index(word(8)), to_index(word(16)));
+        let samples = section.get(samples_start..list_start)?;
+        if samples.len() as u64 != count.div_ceil(ENTRIES_PER_SAMPLE) * 8 {
+            return None;
+        }
+        Some(Self {
+            section,
+            count,
+            samples,
+            list: section.get(list_start..)?,
+            unit: PhantomData,
         })
     }
+
+    /// The block to which `key` belongs.
+    ///
+    /// Time: a search of one node's heads for every eight bytes of the key that do not decide.
+    #[inline]
+    pub(crate) fn find(&self, key: U::Str<'_>) -> Option<Position> {
+        if self.count == 0 {
+            return Some(Position {
+                block: 0,
+                agreed_units: 0,
+            });
+        }
+        let mut node = Node::<U>::read(self.section, SECTION_HEADER_LEN_BYTES)?;
+        // Units of the key that this node's separators have too, and those that the separator before them has.
+        let (mut depth, mut left) = (0, 0);
+        loop {
+            let rest = U::slice(key, depth, U::len(key));
+            let same = U::lcp(rest, node.prefix);
+            if same < U::len(node.prefix) {
+                return Some(match U::get(rest, same) > U::get(node.prefix, same) {
+                    false => Position {
+                        block: node.first,
+                        agreed_units: left,
+                    },
+                    true => Position {
+                        block: node.first + node.count,
+                        agreed_units: depth + same,
+                    },
+                });
+            }
+            depth += same;
+            let head = U::head(key, depth);
+            let (index, equal) = node.search(head);
+            if let Some(before) = index.checked_sub(1).and_then(|index| node.head(index)) {
+                left = depth + u64::from((before ^ head).leading_zeros()) / U::BITS;
+            }
+            if !equal {
+                return Some(Position {
+                    block: node.start(index),
+                    agreed_units: left,
+                });
+            }
+            match self.resolve_tie(key, &node, index, depth, left)? {
+                Tie::Resolved(position) => return Some(position),
+                Tie::Child { child, left: under } => {
+                    (node, left) = (child, under);
+                    depth += HEAD_BITS / U::BITS;
+                }
+            }
+        }
+    }
+
+    /// Decides among the separators that have the key's head at `depth`: first come those that end within it,
+    /// by length, then the longer ones.
+    fn resolve_tie(
+        &self,
+        key: U::Str<'_>,
+        node: &Node<'a, U>,
+        index: usize,
+        depth: u64,
+        mut left: u64,
+    ) -> Option<Tie<'a, U>> {
+        let (start, end) = (node.start(index), node.start(index + 1));
+        let after_head = depth + HEAD_BITS / U::BITS;
+        let child = match node.child(index) {
+            Some(offset) => Some(Node::<U>::read(self.section, offset)?),
+            None => None,
+        };
+        let longer = child.map_or(end, |child| child.first.clamp(start, end));
+        let resolved = |block, agreed_units| Some(Tie::Resolved(Position { block, agreed_units }));
+        for separator in start..longer {
+            let entry = self.entry(separator)?;
+            if entry.len_units > after_head {
+                // The only longer one: the rest decides.
+                if U::len(key) <= after_head {
+                    return resolved(separator, left);
+                }
+                let rest = U::string_at(entry.rest, 0, entry.len_units - after_head)?;
+                let key_rest = U::slice(key, after_head, U::len(key));
+                let same = U::lcp(rest, key_rest);
+                return match U::get(rest, same) <= U::get(key_rest, same) {
+                    true => resolved(separator + 1, after_head + same),
+                    false => resolved(separator, left),
+                };
+            }
+            if entry.len_units > U::len(key) {
+                return resolved(separator, left);
+            }
+            left = entry.len_units;
+        }
+        match child {
+            Some(child) if U::len(key) > after_head => Some(Tie::Child { child, left }),
+            _ => resolved(longer, left),
+        }
+    }
+
+    /// Appends units `from..to` of the separator of `block` (from 1 on) to `out`; `None` also if it has no such units.
+    pub(crate) fn append(&self, block: u64, from: u64, to: u64, out: &mut U::Owned) -> Option<()> {
+        let separator = block.checked_sub(1)?;
+        let entry = self.entry(separator)?;
+        if to > entry.len_units || from > to {
+            return None;
+        }
+        let mut depth = 0;
+        let mut piece = |units: U::Str<'_>, depth: &mut u64| {
+            let len = U::len(units);
+            let (start, end) = (
+                from.saturating_sub(*depth).min(len),
+                to.saturating_sub(*depth).min(len),
+            );
+            U::push(out, U::slice(units, start, end));
+            *depth += len;
+        };
+        let mut node = Node::<U>::read(self.section, SECTION_HEADER_LEN_BYTES)?;
+        loop {
+            piece(node.prefix, &mut depth);
+            let index = node.head_of(separator)?;
+            let head = node.head(index)?.to_be_bytes();
+            let head_units = (HEAD_BITS / U::BITS).min(entry.len_units.checked_sub(depth)?);
+            piece(U::string_at(&head, 0, head_units)?, &mut depth);
+            if depth >= to {
+                return Some(());
+            }
+            let child = node
+                .child(index)
+                .map(|offset| Node::<U>::read(self.section, offset));
+            match child {
+                Some(child) => node = child?,
+                None => break,
+            }
+        }
+        piece(
+            U::string_at(entry.rest, 0, entry.len_units.checked_sub(depth)?)?,
+            &mut depth,
+        );
+        Some(())
+    }
+
+    /// Length of the separator of `block` (from 1 on).
+    pub(crate) fn len_units(&self, block: u64) -> Option<u64> {
+        Some(self.entry(block.checked_sub(1)?)?.len_units)
+    }
+
+    fn entry(&self, separator: u64) -> Option<Entry<'a>> {
+        let sample = to_index(separator / ENTRIES_PER_SAMPLE).checked_mul(8)?;
+        let mut at = to_index(u64::from_le_bytes(*self.samples.get(sample..)?.first_chunk()?));
+        let mut passed = separator % ENTRIES_PER_SAMPLE;
+        loop {
+            let (len_units, len) = varint::read(self.list.get(at..)?).ok()?;
+            at += len;
+            let (rest_len, len) = varint::read(self.list.get(at..)?).ok()?;
+            at += len;
+            let end = at.checked_add(to_index(rest_len))?;
+            let rest = self.list.get(at..end)?;
+            if passed == 0 {
+                return Some(Entry { len_units, rest });
+            }
+            passed -= 1;
+            at = end;
+        }
+    }
+}
+
+/// What a tied head leads to.
+enum Tie<'a, U: Unit> {
+    Resolved(Position),
+    /// On in a child; `left` as in [`Separators::find`].
+    Child {
+        child: Node<'a, U>,
+        left: u64,
+    },
 }

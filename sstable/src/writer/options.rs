@@ -140,6 +140,9 @@ pub enum TableWriteError {
     /// The stream handed over is damaged.
     #[error(transparent)]
     Stream(#[from] FormatError),
+    /// More than 2^32 blocks, or separators of more than 32 GiB.
+    #[error("too many blocks, or separators too long, for one table")]
+    TooLarge,
     /// The output failed. Nothing more is written, and the output is to be thrown away.
     #[error("writing the table: {0}")]
     Io(#[from] io::Error),

@@ -106,7 +106,7 @@ impl<U: Unit> RecordTotals<U> {
                 Ok::<Range<u64>, TableWriteError>(range)
             };
         let index_start = section(&mut out, TableSection::Directory, &|out| directory.write_to(out))?.start;
-        let separators = separators.encode();
+        let separators = separators.encode().ok_or(TableWriteError::TooLarge)?;
         let index_end = section(&mut out, TableSection::Separators, &|out| {
             out.write_all(&separators)
         })?
