@@ -14,6 +14,7 @@ use std::fmt::Debug;
 
 use crate::bits::{BitReader, BitStr, BitString};
 use crate::counts::{CountError, golomb, varint};
+use crate::hash::{hash_bits, hash_bytes};
 use crate::policy::BackspaceCode;
 use crate::writer::framing::Assemble;
 
@@ -82,6 +83,8 @@ pub trait Unit:
     fn get(string: Self::Str<'_>, at: u64) -> Option<u64>;
     /// The 64 bits from unit `at` on as a number, the first bit the most significant, zeros behind the string's end.
     fn head(string: Self::Str<'_>, at: u64) -> u64;
+    /// The hash that filters store.
+    fn hash(string: Self::Str<'_>) -> u64;
     /// The number of leading units in which two strings agree.
     fn lcp(a: Self::Str<'_>, b: Self::Str<'_>) -> u64;
 
@@ -168,6 +171,11 @@ impl Unit for Byte {
                 .rev()
                 .fold(0, |head, &byte| head >> 8 | u64::from(byte) << 56),
         }
+    }
+
+    #[inline]
+    fn hash(string: &[u8]) -> u64 {
+        hash_bytes(string)
     }
 
     #[inline]
@@ -259,6 +267,10 @@ impl Unit for Bit {
     #[inline]
     fn head(string: BitStr<'_>, at: u64) -> u64 {
         string.window(at)
+    }
+
+    fn hash(string: BitStr<'_>) -> u64 {
+        hash_bits(string)
     }
 
     #[inline]

@@ -5,6 +5,8 @@
 
 use std::io;
 
+use crate::elias_fano::to_index;
+
 /// Bytes that one checksum covers; the last page may be shorter.
 pub(crate) const PAGE_LEN_BYTES: usize = 4096;
 
@@ -37,16 +39,16 @@ impl<W: io::Write> PageWriter<W> {
         self.len_bytes
     }
 
-    /// Writes zeros up to a multiple of `alignment`.
-    pub(crate) fn align(&mut self, alignment: u64) -> io::Result<()> {
+    /// Writes zeros up to a multiple of `alignment`; the length after that.
+    pub(crate) fn align(&mut self, alignment: u64) -> io::Result<u64> {
         const ZEROS: [u8; 64] = [0; 64];
         let mut missing = self.len_bytes.next_multiple_of(alignment) - self.len_bytes;
         while missing > 0 {
             let step = missing.min(ZEROS.len() as u64);
-            io::Write::write_all(self, &ZEROS[..crate::elias_fano::to_index(step)])?;
+            io::Write::write_all(self, &ZEROS[..to_index(step)])?;
             missing -= step;
         }
-        Ok(())
+        Ok(self.len_bytes)
     }
 
     /// Writes the checksums of all pages, the last one as it is; gives the rest of the file's writing back to the
@@ -70,7 +72,7 @@ impl<W: io::Write> io::Write for PageWriter<W> {
         let written = self.out.write(bytes)?;
         let mut rest = &bytes[..written];
         while !rest.is_empty() {
-            let filled = crate::elias_fano::to_index(self.len_bytes % PAGE_LEN_BYTES as u64);
+            let filled = to_index(self.len_bytes % PAGE_LEN_BYTES as u64);
             let (now, later) = rest.split_at(rest.len().min(PAGE_LEN_BYTES - filled));
             self.page.update(now);
             self.len_bytes += now.len() as u64;

@@ -53,6 +53,12 @@ impl<'a> EliasFanoView<'a> {
         Ok(Self { parts })
     }
 
+    /// A view of parts whose lengths [`new`](Self::new) has found right before. Other parts give panics.
+    #[inline]
+    pub(crate) fn from_checked(parts: EliasFanoParts<'a>) -> Self {
+        Self { parts }
+    }
+
     /// A view of what [`EliasFano::write_to`] wrote; `bytes` must be no longer and no shorter.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, EliasFanoError> {
         use EliasFanoPart::Header;

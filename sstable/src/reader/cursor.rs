@@ -318,7 +318,7 @@ impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> TableCursor<'t, B, U> {
             return self.check_retained(first, 0);
         }
         let table = self.table;
-        let separators = table.separators()?;
+        let separators = table.index()?.separators::<U>(table.bytes.as_ref());
         let len = separators
             .len_units(block)
             .ok_or_else(|| table.separators_error(block))?;

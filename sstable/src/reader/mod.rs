@@ -1,6 +1,7 @@
 //! Reading tables.
 
 mod cursor;
+mod index;
 mod open;
 mod pages;
 mod search;

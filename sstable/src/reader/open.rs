@@ -5,16 +5,23 @@
 //! 3. checksums: their own checksum;
 //! 4. header: its page's checksum, magic, versions, policy; header and footer name the same table;
 //! 5. properties: their pages' checksums, every field; then against header and section table;
-//! 6. directory: its header against the properties.
+//! 6. filter, if there is one: its header;
+//! 7. directory: its header against the properties.
 //!
 //! A [`Table`] is the proof that all this held.
 
+use std::ops::Range;
+use std::sync::OnceLock;
+
 use super::Table;
+use super::index::parse_directory;
 use super::pages::Pages;
 use super::table::Sections;
 use crate::container::{
     FOOTER_LEN_BYTES, Footer, HEADER_LEN_BYTES, Header, Properties, TableError, TableRule, TableSection,
 };
+use crate::elias_fano::EliasFano;
+use crate::filter::{FILTER_HEADER_LEN_BYTES, Filter};
 use crate::stream::StreamMeta;
 use crate::unit::Unit;
 
@@ -74,34 +81,60 @@ impl<B: AsRef<[u8]> + Send + Sync, U: Unit> Table<B, U> {
             header.creation,
         )?;
         let meta = stream_meta(&header, &properties, &sections)?;
-        let table = Self {
+        let filter = open_filter(file, &sections, &pages)?;
+        pages.check(file, &sections, directory_header(&sections))?;
+        parse_directory(file, &sections, &meta)?;
+        Ok(Self {
             bytes,
 
             properties,
             meta,
             sections,
             pages,
-        };
-        table.check_directory_header()?;
-        Ok(table)
+            filter,
+            index: OnceLock::new(),
+        })
     }
+}
 
-    fn check_directory_header(&self) -> Result<(), TableError> {
-        let view = self.directory()?;
-        let expected = self.meta.block_count() + 1;
-        if view.entries() != expected {
-            let start = self.sections.directory.start as u64;
-            let rule = TableRule::Field("entries");
-            return Err(TableError::new(
-                TableSection::Directory,
-                start,
-                rule,
-                expected,
-                view.entries(),
-            ));
-        }
-        Ok(())
+/// The part of the directory that is read at opening.
+fn directory_header(sections: &Sections) -> Range<usize> {
+    let start = sections.directory.start;
+    start..sections.directory.end.min(start + EliasFano::HEADER_LEN_BYTES)
+}
+
+fn open_filter(file: &[u8], sections: &Sections, pages: &Pages) -> Result<Option<Filter>, TableError> {
+    let section = sections.filter.clone();
+    if section.is_empty() {
+        return Ok(None);
     }
+    let start = section.start as u64;
+    let Some(header) = file[section.clone()].first_chunk() else {
+        let (expected, found) = (FILTER_HEADER_LEN_BYTES as u64, section.len() as u64);
+        let rule = TableRule::SectionLength;
+        return Err(TableError::new(
+            TableSection::Filter,
+            start,
+            rule,
+            expected,
+            found,
+        ));
+    };
+    pages.check(
+        file,
+        sections,
+        section.start..section.start + FILTER_HEADER_LEN_BYTES,
+    )?;
+    let filter = Filter::read(header, section.len()).map_err(|(rule, expected, found)| {
+        TableError::new(
+            TableSection::Filter,
+            start,
+            TableRule::Field(rule),
+            expected,
+            found,
+        )
+    })?;
+    Ok(Some(filter))
 }
 
 fn too_short(len: u64) -> TableError {

@@ -18,6 +18,7 @@ use super::pages::Pages;
 use super::table::Located;
 use crate::container::{TableError, TableSection};
 use crate::error::{FormatError, Rule};
+use crate::filter::Filter;
 use crate::front_coding::Frame;
 use crate::front_coding::frame::read_frame;
 use crate::unit::Unit;
@@ -67,8 +68,20 @@ impl<B: AsRef<[u8]> + Send + Sync, U: Unit> Table<B, U> {
     ///
     /// A damaged page of the filter.
     pub fn may_contain(&self, key: U::Str<'_>) -> Result<bool, TableError> {
-        let _ = key;
-        Ok(true)
+        match &self.filter {
+            None => Ok(true),
+            Some(filter) => {
+                let hash = U::hash(key);
+                let base = self.sections.filter.start;
+                let block = filter.block(hash);
+                let block = base + block.start..base + block.end;
+                self.check(block.clone())?;
+                let block = self.bytes.as_ref()[block]
+                    .first_chunk()
+                    .expect("a block has its length");
+                Ok(Filter::block_may_contain(block, hash))
+            }
+        }
     }
 
     /// The ordinal of the first record whose key is at least `key`; the record count if there is none.
@@ -106,10 +119,8 @@ impl<B: AsRef<[u8]> + Send + Sync, U: Unit> Table<B, U> {
         if self.record_count() == 0 {
             return Ok(Landing::BlockStart(0));
         }
-        let position = self
-            .separators()?
-            .find(key)
-            .ok_or_else(|| self.separators_error(0))?;
+        let separators = self.index()?.separators::<U>(self.bytes.as_ref());
+        let position = separators.find(key).ok_or_else(|| self.separators_error(0))?;
         let mut frames = self.block(position.block)?;
         let mut agreed = position.agreed_units;
         while let Some(frame) = frames.next()? {
@@ -133,7 +144,7 @@ impl<B: AsRef<[u8]> + Send + Sync, U: Unit> Table<B, U> {
 
     /// The frames of a block.
     pub(super) fn block(&self, block: u64) -> Result<BlockFrames<'_, B, U>, TableError> {
-        let directory = self.directory()?;
+        let directory = self.index()?.directory(self.bytes.as_ref());
         let width = u64::from(self.meta.policy.records_per_block.get());
         let first_ordinal = block * width;
         let end_ordinal = self.record_count().min(first_ordinal + width);

@@ -1,13 +1,14 @@
 //! An open table.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use super::TableCursor;
+use super::index::Index;
 use super::pages::Pages;
 use crate::container::{Footer, HEADER_LEN_BYTES, Properties, TableError, TableSection};
-use crate::elias_fano::EliasFanoView;
 use crate::error::FormatError;
-use crate::separators::Separators;
+use crate::filter::Filter;
 use crate::stream::{EncodedView, StreamMeta};
 use crate::unit::{Byte, Unit};
 
@@ -75,6 +76,8 @@ pub struct Table<B, U: Unit = Byte> {
     pub(super) meta: StreamMeta,
     pub(super) sections: Sections,
     pub(super) pages: Pages,
+    pub(super) filter: Option<Filter>,
+    pub(super) index: OnceLock<Index>,
 }
 
 impl<B: AsRef<[u8]> + Send + Sync, U: Unit> Table<B, U> {
@@ -110,7 +113,7 @@ impl<B: AsRef<[u8]> + Send + Sync, U: Unit> Table<B, U> {
             meta: self.meta,
             payload: &file[self.sections.payload.clone()],
             readable: &file[self.sections.payload.start..],
-            directory: self.directory()?,
+            directory: self.index()?.directory(file),
         })
     }
 
@@ -150,34 +153,6 @@ impl<B: AsRef<[u8]> + Send + Sync, U: Unit> Table<B, U> {
     #[inline]
     pub(super) fn check(&self, range: Range<usize>) -> Result<(), TableError> {
         self.pages.check(self.bytes.as_ref(), &self.sections, range)
-    }
-
-    /// The directory, after its pages have been checked.
-    #[inline]
-    pub(super) fn directory(&self) -> Result<EliasFanoView<'_>, TableError> {
-        self.check(self.sections.directory.clone())?;
-        let bytes = &self.bytes.as_ref()[self.sections.directory.clone()];
-        EliasFanoView::parse(bytes).map_err(|error| self.stream_error(TableSection::Directory, error.into()))
-    }
-
-    /// The separators, after their pages have been checked.
-    pub(super) fn separators(&self) -> Result<Separators<'_, U>, TableError> {
-        let range = self.sections.separators.clone();
-        self.check(range.clone())?;
-        let count = self.meta.block_count().saturating_sub(1);
-        Separators::new(&self.bytes.as_ref()[range], count).ok_or_else(|| self.separators_error(count))
-    }
-
-    #[cold]
-    pub(super) fn separators_error(&self, block: u64) -> TableError {
-        let start = self.sections.separators.start as u64;
-        TableError::new(
-            TableSection::Separators,
-            start,
-            crate::container::TableRule::Field("separator of block"),
-            block,
-            0,
-        )
     }
 
     /// An error of the stream, with the place of its section.

@@ -17,7 +17,8 @@ pub struct VerifyReport {
 }
 
 impl<B: AsRef<[u8]> + Send + Sync, U: Unit> Table<B, U> {
-    /// Checks everything: all pages, the directory, every frame and the order of keys, separators, properties.
+    /// Checks everything: all pages, the directory, every frame and the order of keys, separators, the filter,
+    /// properties. One pass over the records; memory for one key and one separator.
     ///
     /// # Errors
     ///
@@ -36,7 +37,7 @@ impl<B: AsRef<[u8]> + Send + Sync, U: Unit> Table<B, U> {
             ordinary: true,
             ..Recount::default()
         };
-        let separators = self.separators()?;
+        let separators = self.index()?.separators::<U>(self.bytes.as_ref());
         let mut separator = U::Owned::default();
         let width = u64::from(self.meta.policy.records_per_block.get());
         while cursor
@@ -51,6 +52,17 @@ impl<B: AsRef<[u8]> + Send + Sync, U: Unit> Table<B, U> {
                 cursor.lcp_with_previous(),
                 frame.literal_units(),
             );
+            if !self.may_contain(key)? {
+                let start = self.sections.filter.start as u64;
+                let rule = TableRule::Recount("keys in the filter: above ordinal");
+                return Err(TableError::new(
+                    TableSection::Filter,
+                    start,
+                    rule,
+                    frame.ordinal,
+                    frame.ordinal,
+                ));
+            }
             if frame.ordinal == 0 && compare::<U>(key, U::as_str(&self.properties.first_key)).is_ne() {
                 return Err(self.recounted("first key", 0, 1));
             }

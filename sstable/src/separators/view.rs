@@ -1,6 +1,7 @@
 //! Searching separators, and reading one.
 
 use std::marker::PhantomData;
+use std::ops::Range;
 
 use super::node::Node;
 use super::{ENTRIES_PER_SAMPLE, HEAD_BITS, SECTION_HEADER_LEN_BYTES};
@@ -29,6 +30,15 @@ pub(crate) struct Separators<'a, U> {
     unit: PhantomData<U>,
 }
 
+/// Where the parts of the section lie in it.
+#[derive(Debug)]
+pub(crate) struct Places {
+    /// Places of every sixteenth entry of the list.
+    pub(crate) samples: Range<usize>,
+    /// Lengths and rests.
+    pub(crate) list: Range<usize>,
+}
+
 /// One entry of the list.
 #[derive(Debug, Clone, Copy)]
 struct Entry<'a> {
@@ -39,25 +49,44 @@ struct Entry<'a> {
 
 impl<'a, U: Unit> Separators<'a, U> {
     /// The section of a table of `count` separators.
-    pub(crate) fn new(section: &'a [u8], count: u64) -> Option<Self> {
+    #[cfg(test)]
+    pub(super) fn new(section: &'a [u8], count: u64) -> Option<Self> {
+        let places = Self::places(section, count)?;
+        Some(Self::from_checked(
+            section,
+            &section[places.samples],
+            &section[places.list],
+            count,
+        ))
+    }
+
+    /// Where the parts of the section of a table of `count` separators lie in it.
+    pub(crate) fn places(section: &[u8], count: u64) -> Option<Places> {
         let header: &[u8; SECTION_HEADER_LEN_BYTES] = section.first_chunk()?;
         let word =
             |at: usize| u64::from_le_bytes(*header[at..].first_chunk().expect("a field of the header"));
-        if word(0) != count {
-            return None;
-        }
         let (samples_start, list_start) = (to_index(word(8)), to_index(word(16)));
-        let samples = section.get(samples_start..list_start)?;
-        if samples.len() as u64 != count.div_ceil(ENTRIES_PER_SAMPLE) * 8 {
-            return None;
-        }
-        Some(Self {
+        let samples = samples_start..list_start;
+        let samples_len = count.div_ceil(ENTRIES_PER_SAMPLE) * 8;
+        let right = word(0) == count
+            && samples_start >= SECTION_HEADER_LEN_BYTES
+            && section.get(samples.clone())?.len() as u64 == samples_len;
+        right.then_some(Places {
+            samples,
+            list: list_start..section.len(),
+        })
+    }
+
+    /// The parts of a section, as [`places`](Self::places) found them.
+    #[inline]
+    pub(crate) fn from_checked(section: &'a [u8], samples: &'a [u8], list: &'a [u8], count: u64) -> Self {
+        Self {
             section,
             count,
             samples,
-            list: section.get(list_start..)?,
+            list,
             unit: PhantomData,
-        })
+        }
     }
 
     /// The block to which `key` belongs.

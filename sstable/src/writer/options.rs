@@ -3,10 +3,10 @@
 use std::collections::TryReserveError;
 use std::io;
 
+use super::AppendError;
 use crate::elias_fano::EliasFanoError;
 use crate::error::FormatError;
-use crate::policy::{Policy, PolicyError};
-use crate::unit::UnitKind;
+use crate::policy::Policy;
 
 /// Whether tables carry a filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,42 +96,10 @@ pub struct TableSummary {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TableWriteError {
-    /// The policy is of the other unit.
-    #[error("unit of the policy: expected {expected:?}, found {found:?}")]
-    Unit {
-        /// The unit of the writer.
-        expected: UnitKind,
-        /// The unit of the policy.
-        found: UnitKind,
-    },
-    /// The policy is not a possible one.
+    /// A record was not taken, or the policy is impossible.
     #[error(transparent)]
-    Policy(#[from] PolicyError),
-    /// The declared common width is not the width that the policy fixes.
-    #[error("common width: expected {expected}, found {found:?}")]
-    CommonWidth {
-        /// The width of the policy.
-        expected: u64,
-        /// The width declared.
-        found: Option<u64>,
-    },
-    /// A key does not follow the one before it. The record was not taken.
-    #[error("record {ordinal}: its key is not above the one before it")]
-    KeyOrder {
-        /// The ordinal it would have had.
-        ordinal: u64,
-    },
-    /// A value does not have the common width. The record was not taken.
-    #[error("record {ordinal}: a value of {found} units, expected {expected}")]
-    ValueWidth {
-        /// The ordinal it would have had.
-        ordinal: u64,
-        /// The common width.
-        expected: u64,
-        /// The width of the value.
-        found: u64,
-    },
-    /// Memory ran out. A record that was being appended was not taken.
+    Append(#[from] AppendError),
+    /// Memory ran out for the index.
     #[error("no memory for the table's index: {0}")]
     OutOfMemory(#[from] TryReserveError),
     /// The directory could not be built.

@@ -2,28 +2,35 @@
 
 use std::io::Write;
 
-use super::table_parts::RecordTotals;
-use super::{TableOptions, TableSummary, TableWriteError};
+use super::table_parts::{RecordTotals, Written};
+use super::{AppendError, FrameWriter, TableOptions, TableSummary, TableWriteError};
 use crate::container::{Header, PageWriter};
 use crate::elias_fano::EliasFanoBuilder;
 use crate::front_coding::KeyCursor;
-use crate::stream::{EncodedView, StreamMeta};
+use crate::stream::EncodedView;
 use crate::unit::{Bit, Byte, Unit, UnitKind};
+
+/// Bytes of frames that are gathered before they are written.
+const DRAIN_LEN_BYTES: usize = 64 << 10;
 
 /// Writes one table file to `W`, record by record.
 ///
-/// Keys must increase strictly. A record that is refused changes nothing: the table goes on with the next one. A
-/// write that fails poisons the writer. Nobody else may write to the output meanwhile; the caller syncs and
-/// renames it after [`finish`](Self::finish).
+/// Keys must increase strictly. A record that is refused, for whatever reason but a failed write, changes nothing:
+/// the table goes on with the next one, and the same record may be tried again. A write that fails poisons the
+/// writer: it takes nothing more. Nobody else may write to the output meanwhile; the caller syncs and renames it
+/// after [`finish`](Self::finish).
+///
+/// Memory: some 64 KiB of frames, and for the index 8 bytes a record and 16 and a separator a block.
 #[derive(Debug)]
 pub struct TableWriter<W: Write, U: Unit = Byte> {
     out: PageWriter<W>,
+    payload_start: u64,
     options: TableOptions,
-    meta: StreamMeta,
-    frames: U::Owned,
-    blocks: EliasFanoBuilder,
+    frames: FrameWriter<U>,
     previous_key: U::Owned,
     totals: RecordTotals<U>,
+    /// What the first failed write said.
+    poisoned: Option<String>,
 }
 
 impl<W: Write, U: Unit> TableWriter<W, U> {
@@ -33,38 +40,16 @@ impl<W: Write, U: Unit> TableWriter<W, U> {
     ///
     /// An impossible policy, one of another unit, a common width other than the policy's; a failed write.
     pub fn new(out: W, options: TableOptions) -> Result<Self, TableWriteError> {
-        let policy = options.policy;
-        if policy.unit != U::KIND {
-            return Err(TableWriteError::Unit {
-                expected: U::KIND,
-                found: policy.unit,
-            });
-        }
-        policy.validate()?;
-        if let Some(expected) = policy.fixed_width()
-            && options.common_width != Some(expected)
-        {
-            return Err(TableWriteError::CommonWidth {
-                expected,
-                found: options.common_width,
-            });
-        }
+        let frames = FrameWriter::new(options.policy, options.common_width)?;
         let out = start(out, &options)?;
-        let meta = StreamMeta {
-            policy,
-            common_width: options.common_width,
-            record_count: 0,
-            extent_units: 0,
-            last_key_units: 0,
-        };
         Ok(Self {
+            payload_start: out.len_bytes(),
             out,
-            meta,
-            frames: U::Owned::default(),
-            blocks: EliasFanoBuilder::new(),
+            frames,
             previous_key: U::Owned::default(),
             totals: RecordTotals::new(&options),
             options,
+            poisoned: None,
         })
     }
 
@@ -72,79 +57,70 @@ impl<W: Write, U: Unit> TableWriter<W, U> {
     ///
     /// # Errors
     ///
-    /// A key that is not above the one before it, a value that has not the common width: the record was not taken.
+    /// A key that is not above the one before it, a value that has not the common width, no memory: the record was
+    /// not taken. A failed write, now or earlier.
     pub fn append(&mut self, key: U::Str<'_>, value: U::Str<'_>) -> Result<(), TableWriteError> {
-        let ordinal = self.meta.record_count;
+        if let Some(cause) = &self.poisoned {
+            return Err(TableWriteError::Poisoned { cause: cause.clone() });
+        }
         let previous = U::as_str(&self.previous_key);
-        let (previous_units, retained) = (U::len(previous), U::lcp(previous, key));
+        let retained = U::lcp(previous, key);
+        let ordinal = self.totals.record_count();
         if ordinal > 0 && U::get(previous, retained) >= U::get(key, retained) {
-            return Err(TableWriteError::KeyOrder { ordinal });
+            return Err(AppendError::KeyOrder { ordinal }.into());
         }
-        if let Some(expected) = self.meta.common_width
-            && U::len(value) != expected
-        {
-            return Err(TableWriteError::ValueWidth {
-                ordinal,
-                expected,
-                found: U::len(value),
-            });
-        }
-        if ordinal.is_multiple_of(u64::from(self.meta.policy.records_per_block.get())) {
-            self.blocks
-                .push(U::len(U::as_str(&self.frames)) - self.meta.common_units_before(ordinal))?;
-            U::push_count(&mut self.frames, retained);
-        } else {
-            U::push_backspace(
-                &mut self.frames,
-                previous_units - retained,
-                self.meta.policy.backspace,
-            );
-        }
-        U::push_count(&mut self.frames, U::len(key) - retained);
-        if self.meta.common_width.is_none() {
-            U::push_count(&mut self.frames, U::len(value));
-        }
-        let literal = U::slice(key, retained, U::len(key));
-        U::push(&mut self.frames, literal);
-        U::push(&mut self.frames, value);
+        let literal_units = U::len(key) - retained;
+        // Everything that may fail comes first.
+        U::try_reserve(&mut self.previous_key, literal_units).map_err(AppendError::from)?;
+        self.totals
+            .try_reserve(key, retained)
+            .map_err(AppendError::from)?;
+        self.frames
+            .append(retained, U::suffix(key, retained), U::suffix(value, 0))?;
         U::truncate(&mut self.previous_key, retained);
-        U::push(&mut self.previous_key, literal);
-        self.meta.record_count += 1;
-        self.totals.push(key, U::len(value), retained, U::len(literal));
-        Ok(())
+        U::push(&mut self.previous_key, U::slice(key, retained, U::len(key)));
+        self.totals.push(key, U::len(value), retained, literal_units);
+        match self.frames.drainable_len_bytes() >= DRAIN_LEN_BYTES {
+            true => self.drain(),
+            false => Ok(()),
+        }
+    }
+
+    fn drain(&mut self) -> Result<(), TableWriteError> {
+        self.frames.drain(&mut self.out).map_err(|error| {
+            self.poisoned = Some(error.to_string());
+            error.into()
+        })
     }
 
     /// How many records have been taken.
     pub fn record_count(&self) -> u64 {
-        self.meta.record_count
+        self.totals.record_count()
     }
 
     /// How long the payload is so far.
     pub fn payload_len_bytes(&self) -> u64 {
-        (U::len(U::as_str(&self.frames)) * U::BITS).div_ceil(8)
+        (self.frames.position() * U::BITS).div_ceil(8)
     }
 
     /// Writes everything after the payload and gives the output back.
     ///
     /// # Errors
     ///
-    /// A failed write; no memory for the directory.
+    /// A failed write, now or earlier; no memory for the index.
     pub fn finish(mut self) -> Result<(W, TableSummary), TableWriteError> {
-        let payload_start = self.out.len_bytes();
-        self.meta.extent_units = U::len(U::as_str(&self.frames));
-        self.meta.last_key_units = U::len(U::as_str(&self.previous_key));
-        let end = self.meta.extent_units - self.meta.common_units_before(self.meta.record_count);
-        self.blocks.push(end)?;
-        self.out.write_all(&U::into_bytes(self.frames))?;
-        let directory = self.blocks.finish()?;
-        self.totals.finish(
-            self.out,
-            payload_start,
-            &self.meta,
-            &directory,
-            self.previous_key,
-            &self.options,
-        )
+        if let Some(cause) = self.poisoned {
+            return Err(TableWriteError::Poisoned { cause });
+        }
+        let rest = self.frames.finish()?;
+        self.out.write_all(&rest.payload)?;
+        let stream = Written {
+            payload_start: self.payload_start,
+            meta: rest.meta,
+            directory: rest.directory,
+            last_key: self.previous_key,
+        };
+        self.totals.finish(self.out, stream, &self.options)
     }
 }
 
@@ -182,6 +158,9 @@ fn write_encoded<U: Unit, W: Write>(
     while cursor.next()? {
         let key = cursor.key();
         let frame = cursor.frame().expect("the cursor stands on a record");
+        totals
+            .try_reserve(key, cursor.lcp_with_previous())
+            .map_err(AppendError::from)?;
         totals.push(
             key,
             frame.value_units(),
@@ -199,12 +178,15 @@ fn write_encoded<U: Unit, W: Write>(
     let mut out = start(out, &options)?;
     let payload_start = out.len_bytes();
     out.write_all(stream.payload)?;
+    let directory = directory.finish()?;
     totals.finish(
         out,
-        payload_start,
-        &stream.meta,
-        &directory.finish()?,
-        last_key,
+        Written {
+            payload_start,
+            meta: stream.meta,
+            directory,
+            last_key,
+        },
         &options,
     )
 }

@@ -1,16 +1,17 @@
 //! What is gathered from the records while a table is written, and everything that follows the payload.
 
+use std::collections::TryReserveError;
 use std::io::Write;
-use std::ops::Range;
 
-use super::{TableOptions, TableSummary, TableWriteError};
+use super::{FilterPolicy, TableOptions, TableSummary, TableWriteError};
 use crate::container::{Footer, PageWriter, Properties, SECTION_ALIGNMENT_BYTES, TableSection};
 use crate::elias_fano::EliasFano;
+use crate::filter::{build as build_filter, planned_block_count};
 use crate::separators::SeparatorsBuilder;
 use crate::stream::StreamMeta;
 use crate::unit::Unit;
 
-/// Gathered from every record in order: bounds, totals, separators.
+/// Gathered from every record in order: bounds, totals, separators, hashes.
 #[derive(Debug)]
 pub(super) struct RecordTotals<U: Unit> {
     records_per_block: u64,
@@ -23,6 +24,18 @@ pub(super) struct RecordTotals<U: Unit> {
     key_units_max: u64,
     value_units_max: u64,
     separators: SeparatorsBuilder<U>,
+    filter: FilterPolicy,
+    /// The hash of every key, if there may be a filter.
+    hashes: Vec<u64>,
+}
+
+/// A stream whose payload is written.
+#[derive(Debug)]
+pub(super) struct Written<U: Unit> {
+    pub(super) payload_start: u64,
+    pub(super) meta: StreamMeta,
+    pub(super) directory: EliasFano,
+    pub(super) last_key: U::Owned,
 }
 
 impl<U: Unit> RecordTotals<U> {
@@ -38,7 +51,23 @@ impl<U: Unit> RecordTotals<U> {
             key_units_max: 0,
             value_units_max: 0,
             separators: SeparatorsBuilder::default(),
+            filter: options.filter,
+            hashes: Vec::new(),
         }
+    }
+
+    pub(super) fn record_count(&self) -> u64 {
+        self.record_count
+    }
+
+    /// Makes room for the next record, so that [`push`](Self::push) needs no memory.
+    pub(super) fn try_reserve(&mut self, key: U::Str<'_>, lcp_units: u64) -> Result<(), TryReserveError> {
+        if self.record_count == 0 {
+            U::try_reserve(&mut self.first_key, U::len(key))?;
+        } else if self.record_count.is_multiple_of(self.records_per_block) {
+            self.separators.try_reserve(lcp_units + 1)?;
+        }
+        self.hashes.try_reserve(1)
     }
 
     /// Takes note of the next record. `lcp_units` is the common prefix with the key before it, `literal_units` what
@@ -50,6 +79,9 @@ impl<U: Unit> RecordTotals<U> {
         } else if self.record_count.is_multiple_of(self.records_per_block) {
             self.separators.push(U::slice(key, 0, lcp_units + 1));
         }
+        if self.filter != FilterPolicy::None {
+            self.hashes.push(U::hash(key));
+        }
         self.record_count += 1;
         self.ordinary_front_coding &= literal_units == key_units - lcp_units;
         self.key_units_total += key_units;
@@ -59,85 +91,80 @@ impl<U: Unit> RecordTotals<U> {
         self.value_units_max = self.value_units_max.max(value_units);
     }
 
-    fn into_properties(
+    /// Writes everything after the payload.
+    pub(super) fn finish<W: Write>(
         self,
-        meta: &StreamMeta,
-        last_key: U::Owned,
+        mut out: PageWriter<W>,
+        stream: Written<U>,
         options: &TableOptions,
-    ) -> (Properties<U>, SeparatorsBuilder<U>) {
-        let properties = Properties {
+    ) -> Result<(W, TableSummary), TableWriteError> {
+        let mut sections = vec![(TableSection::Payload, stream.payload_start..out.len_bytes())];
+        let mut section = |out: &mut PageWriter<W>, section: TableSection, bytes: &[u8]| {
+            let start = out.align(SECTION_ALIGNMENT_BYTES)?;
+            out.write_all(bytes)?;
+            sections.push((section, start..out.len_bytes()));
+            Ok::<(), TableWriteError>(())
+        };
+        let mut directory = Vec::new();
+        stream.directory.write_to(&mut directory)?;
+        section(&mut out, TableSection::Directory, &directory)?;
+        let separators = self.separators.encode().ok_or(TableWriteError::TooLarge)?;
+        section(&mut out, TableSection::Separators, &separators)?;
+        let table_blocks = stream.meta.block_count();
+        if let Some(blocks) = planned_block_count(self.filter, self.record_count, table_blocks) {
+            section(
+                &mut out,
+                TableSection::Filter,
+                &build_filter(&self.hashes, blocks)?,
+            )?;
+        }
+        let properties = self.into_properties(stream, options);
+        section(&mut out, TableSection::Properties, &properties.encode())?;
+
+        let start = out.align(SECTION_ALIGNMENT_BYTES)?;
+        let (mut out, end, checksums_crc) = out.finish()?;
+        sections.push((TableSection::Checksums, start..end));
+        let footer = Footer::new(options.table_id, checksums_crc, &sections);
+        out.write_all(&footer.encode())?;
+        Ok((out, summary(properties, &footer)))
+    }
+
+    fn into_properties(self, stream: Written<U>, options: &TableOptions) -> Properties<U> {
+        Properties {
             table_id: options.table_id,
             creation: options.creation,
             record_count: self.record_count,
             first_key: self.first_key,
-            last_key,
-            common_width: meta.common_width,
+            last_key: stream.last_key,
+            common_width: stream.meta.common_width,
             ordinary_front_coding: self.ordinary_front_coding,
             composition_law: options.composition_law.clone(),
-            extent_units: meta.extent_units,
+            extent_units: stream.meta.extent_units,
             key_units_total: self.key_units_total,
             literal_units_total: self.literal_units_total,
             value_units_total: self.value_units_total,
             key_units_max: self.key_units_max,
             value_units_max: self.value_units_max,
-        };
-        (properties, self.separators)
+        }
     }
+}
 
-    /// Writes everything after the payload, which started at `payload_start` and ends where `out` stands.
-    pub(super) fn finish<W: Write>(
-        self,
-        mut out: PageWriter<W>,
-        payload_start: u64,
-        meta: &StreamMeta,
-        directory: &EliasFano,
-        last_key: U::Owned,
-        options: &TableOptions,
-    ) -> Result<(W, TableSummary), TableWriteError> {
-        let (properties, separators) = self.into_properties(meta, last_key, options);
-        let mut sections = vec![(TableSection::Payload, payload_start..out.len_bytes())];
-        let mut section =
-            |out: &mut PageWriter<W>, section, write: &dyn Fn(&mut PageWriter<W>) -> std::io::Result<()>| {
-                out.align(SECTION_ALIGNMENT_BYTES)?;
-                let start = out.len_bytes();
-                write(out)?;
-                let range = start..out.len_bytes();
-                sections.push((section, range.clone()));
-                Ok::<Range<u64>, TableWriteError>(range)
-            };
-        let index_start = section(&mut out, TableSection::Directory, &|out| directory.write_to(out))?.start;
-        let separators = separators.encode().ok_or(TableWriteError::TooLarge)?;
-        let index_end = section(&mut out, TableSection::Separators, &|out| {
-            out.write_all(&separators)
-        })?
-        .end;
-        let encoded = properties.encode();
-        section(&mut out, TableSection::Properties, &|out| out.write_all(&encoded))?;
-
-        out.align(SECTION_ALIGNMENT_BYTES)?;
-        let checksums_start = out.len_bytes();
-        let (mut out, checksums_end, checksums_crc) = out.finish()?;
-        sections.push((TableSection::Checksums, checksums_start..checksums_end));
-        let footer = Footer::new(options.table_id, checksums_crc, &sections);
-        out.write_all(&footer.encode())?;
-
-        let payload = footer.section(TableSection::Payload);
-        let summary = TableSummary {
-            table_id: options.table_id,
-            file_len_bytes: footer.file_len_bytes,
-            record_count: properties.record_count,
-            first_key_units: U::len(U::as_str(&properties.first_key)),
-            first_key: U::into_bytes(properties.first_key),
-            last_key_units: U::len(U::as_str(&properties.last_key)),
-            last_key: U::into_bytes(properties.last_key),
-            common_width: properties.common_width,
-            payload_len_bytes: payload.len() as u64,
-            filter_len_bytes: footer.section(TableSection::Filter).len() as u64,
-            index_len_bytes: index_end - index_start,
-            key_units_total: properties.key_units_total,
-            literal_units_total: properties.literal_units_total,
-            value_units_total: properties.value_units_total,
-        };
-        Ok((out, summary))
+fn summary<U: Unit>(properties: Properties<U>, footer: &Footer) -> TableSummary {
+    let len = |section| footer.section(section).len() as u64;
+    TableSummary {
+        table_id: properties.table_id,
+        file_len_bytes: footer.file_len_bytes,
+        record_count: properties.record_count,
+        first_key_units: U::len(U::as_str(&properties.first_key)),
+        first_key: U::into_bytes(properties.first_key),
+        last_key_units: U::len(U::as_str(&properties.last_key)),
+        last_key: U::into_bytes(properties.last_key),
+        common_width: properties.common_width,
+        payload_len_bytes: len(TableSection::Payload),
+        filter_len_bytes: len(TableSection::Filter),
+        index_len_bytes: len(TableSection::Directory) + len(TableSection::Separators),
+        key_units_total: properties.key_units_total,
+        literal_units_total: properties.literal_units_total,
+        value_units_total: properties.value_units_total,
     }
 }
