@@ -14,8 +14,15 @@
 //! every later caller as the original cause.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
+
+use tephra_sstable::{TableError, TableWriteError};
+use tephra_wal::LogError;
+
+use crate::directory::Directory;
+use crate::file_name::FileName;
+use crate::vfs::{FsError, LockError};
 
 /// The result of an engine call.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -36,14 +43,10 @@ pub enum Usability {
 #[non_exhaustive]
 pub enum Error {
     /// The operating system refused an operation on a file.
-    #[error("cannot {operation} {}: {source}", path.display())]
+    #[error("{source}")]
     Io {
-        /// What was being done, as a verb: "open", "sync", "create".
-        operation: &'static str,
-        /// The file or directory.
-        path: PathBuf,
-        /// The system's own error.
-        source: Arc<io::Error>,
+        /// What was being done to which file, and the system's own error.
+        source: Arc<FsError>,
     },
 
     /// The path holds no database, and creating one was not asked for (or not possible).
@@ -63,10 +66,10 @@ pub enum Error {
     },
 
     /// Another handle, in this process or another, has the database open.
-    #[error("the database at {} is in use: another handle holds its lock file", path.display())]
+    #[error("{source}")]
     Locked {
-        /// The directory asked for.
-        path: PathBuf,
+        /// The lock file and, where it is known, who holds it.
+        source: Arc<LockError>,
     },
 
     /// The database was opened for reading only.
@@ -98,6 +101,40 @@ pub enum Error {
         expected: String,
         /// What the directory or the file says.
         found: String,
+    },
+
+    /// The log cannot be written.
+    #[error("{}: {source}", path.display())]
+    Log {
+        /// The segment's file.
+        path: PathBuf,
+        /// The log layer's error.
+        source: LogError,
+    },
+
+    /// A table could not be opened or read.
+    #[error("table {}: {source}", path.display())]
+    Table {
+        /// The table's file.
+        path: PathBuf,
+        /// What the table layer found, with offset.
+        source: Arc<TableError>,
+    },
+
+    /// A table could not be written.
+    #[error("cannot write table {}: {source}", path.display())]
+    TableWrite {
+        /// The table's file.
+        path: PathBuf,
+        /// The table layer's error.
+        source: Arc<TableWriteError>,
+    },
+
+    /// A background thread could not be started.
+    #[error("cannot start a background thread: {source}")]
+    Thread {
+        /// The system's own error.
+        source: Arc<io::Error>,
     },
 
     /// A compaction gave up. Its inputs are untouched.
@@ -192,10 +229,10 @@ pub enum Error {
         cause: Arc<Error>,
     },
 
-    /// Flushing falls behind because it keeps failing; writing works again by itself once it succeeds.
-    #[error("writes wait for a flush that keeps failing: {cause}")]
-    FlushFailing {
-        /// The last failure of the flush.
+    /// Flush or compaction falls behind because it keeps failing; writing works again by itself once it succeeds.
+    #[error("writes wait for background work that keeps failing: {cause}")]
+    BackgroundFailing {
+        /// The last failure.
         cause: Arc<Error>,
     },
 
@@ -212,18 +249,43 @@ impl Error {
             Error::NotADatabase { .. }
             | Error::AlreadyExists { .. }
             | Error::Locked { .. }
+            | Error::Thread { .. }
             | Error::Closed => Usability::Unusable,
             _ => Usability::Usable,
         }
     }
 
-    /// Wraps an I/O error with what was being done to which file.
-    pub(crate) fn io(operation: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
-        let path = path.to_path_buf();
-        move |source| Error::Io {
-            operation,
-            path,
+    /// Puts the file's name to an error of the log.
+    pub(crate) fn from_log(directory: &Directory, source: LogError) -> Error {
+        let segment = match &source {
+            LogError::SegmentFull { segment, .. }
+            | LogError::Sealed { segment }
+            | LogError::SegmentFailed { segment, .. }
+            | LogError::SyncFailed { segment, .. } => *segment,
+            LogError::RecordTooLong { .. } => 0,
+        };
+        Error::Log {
+            path: directory.path_of(FileName::Segment(segment)),
+            source,
+        }
+    }
+}
+
+impl From<FsError> for Error {
+    fn from(source: FsError) -> Error {
+        Error::Io {
             source: Arc::new(source),
+        }
+    }
+}
+
+impl From<LockError> for Error {
+    fn from(error: LockError) -> Error {
+        match error {
+            LockError::Failed(source) => Error::from(source),
+            held => Error::Locked {
+                source: Arc::new(held),
+            },
         }
     }
 }

@@ -23,6 +23,16 @@ pub(crate) struct KeyspaceCore {
     pub(crate) dropped: AtomicBool,
 }
 
+impl KeyspaceCore {
+    pub(crate) fn new(number: u32, name: &str) -> Arc<KeyspaceCore> {
+        Arc::new(KeyspaceCore {
+            number,
+            name: name.to_owned(),
+            dropped: AtomicBool::new(false),
+        })
+    }
+}
+
 /// A handle to one keyspace. Clones are cheap and may be used from any thread; the database stays open while one
 /// lives.
 #[derive(Clone, Debug)]

@@ -4,6 +4,9 @@
 //! a simulated file system ([`Db::open_with`](crate::Db::open_with)) and [`Background::Manual`], and the whole
 //! database becomes a deterministic machine that it steps through itself.
 
+use std::sync::Arc;
+
+use crate::clock::Clock;
 use crate::error::{Error, Result};
 
 /// What a commit survives once it has been acknowledged.
@@ -47,6 +50,7 @@ pub struct Options {
     pub(crate) read_only: bool,
     pub(crate) background: Background,
     pub(crate) manifest_bytes: u64,
+    pub(crate) clock: Option<Arc<dyn Clock>>,
 }
 
 impl Default for Options {
@@ -63,6 +67,7 @@ impl Default for Options {
             read_only: false,
             background: Background::Threads,
             manifest_bytes: 4 << 20,
+            clock: None,
         }
     }
 }
@@ -126,8 +131,8 @@ impl Options {
         self
     }
 
-    /// Opens without writing anything: no lock, no repair of the log's tail (it is replayed in memory), no flush. The
-    /// directory must not be open for writing elsewhere. Default no.
+    /// Opens without writing anything: the log is replayed in memory, nothing is flushed or cleaned up. Keeps writers out
+    /// while it is open; readers share it. Default no.
     #[must_use]
     pub fn read_only(mut self, read_only: bool) -> Self {
         self.read_only = read_only;
@@ -145,6 +150,13 @@ impl Options {
     #[must_use]
     pub fn manifest_bytes(mut self, bytes: u64) -> Self {
         self.manifest_bytes = bytes;
+        self
+    }
+
+    /// The clock that statistics and delays go by. Default: the system's.
+    #[must_use]
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = Some(clock);
         self
     }
 

@@ -1,6 +1,11 @@
 //! Numbers a person can act on.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+
+use parking_lot::Mutex;
+
+use crate::error::Error;
 
 /// What the database looks like and what it has done since it was opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -62,4 +67,86 @@ pub struct Stats {
     pub last_background_failure: Option<String>,
     /// Log bytes that could not be read back at open because they were never completely written.
     pub recovery_dropped_bytes: u64,
+}
+
+/// What is counted while the database is open.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    commit_count: AtomicU64,
+    operation_count: AtomicU64,
+    commit_bytes: AtomicU64,
+    flush_count: AtomicU64,
+    flush_bytes: AtomicU64,
+    compaction_count: AtomicU64,
+    compaction_read_bytes: AtomicU64,
+    compaction_write_bytes: AtomicU64,
+    killed_record_count: AtomicU64,
+    emptied_table_count: AtomicU64,
+    stall_ns: AtomicU64,
+    stall_count: AtomicU64,
+    background_failure_count: AtomicU64,
+    last_background_failure: Mutex<Option<String>>,
+    recovery_dropped_bytes: AtomicU64,
+}
+
+fn add(counter: &AtomicU64, amount: u64) {
+    counter.fetch_add(amount, Ordering::Relaxed);
+}
+
+impl Counters {
+    pub(crate) fn committed(&self, op_count: usize, len_bytes: usize) {
+        add(&self.commit_count, 1);
+        add(&self.operation_count, op_count as u64);
+        add(&self.commit_bytes, len_bytes as u64);
+    }
+
+    pub(crate) fn flushed(&self, written_bytes: u64) {
+        add(&self.flush_count, 1);
+        add(&self.flush_bytes, written_bytes);
+    }
+
+    pub(crate) fn compacted(&self, read_bytes: u64, written_bytes: u64) {
+        add(&self.compaction_count, 1);
+        add(&self.compaction_read_bytes, read_bytes);
+        add(&self.compaction_write_bytes, written_bytes);
+    }
+
+    pub(crate) fn killed(&self, record_count: u64, emptied_table_count: u64) {
+        add(&self.killed_record_count, record_count);
+        add(&self.emptied_table_count, emptied_table_count);
+    }
+
+    pub(crate) fn stalled(&self, ns: u64) {
+        add(&self.stall_ns, ns);
+        add(&self.stall_count, 1);
+    }
+
+    pub(crate) fn background_failed(&self, error: &Error) {
+        add(&self.background_failure_count, 1);
+        *self.last_background_failure.lock() = Some(error.to_string());
+    }
+
+    pub(crate) fn dropped_at_recovery(&self, bytes: u64) {
+        add(&self.recovery_dropped_bytes, bytes);
+    }
+
+    /// Fills in what is counted here.
+    pub(crate) fn read_into(&self, stats: &mut Stats) {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        stats.commit_count = read(&self.commit_count);
+        stats.operation_count = read(&self.operation_count);
+        stats.commit_bytes = read(&self.commit_bytes);
+        stats.flush_count = read(&self.flush_count);
+        stats.flush_bytes = read(&self.flush_bytes);
+        stats.compaction_count = read(&self.compaction_count);
+        stats.compaction_read_bytes = read(&self.compaction_read_bytes);
+        stats.compaction_write_bytes = read(&self.compaction_write_bytes);
+        stats.killed_record_count = read(&self.killed_record_count);
+        stats.emptied_table_count = read(&self.emptied_table_count);
+        stats.stall_time = Duration::from_nanos(read(&self.stall_ns));
+        stats.stall_count = read(&self.stall_count);
+        stats.background_failure_count = read(&self.background_failure_count);
+        stats.last_background_failure = self.last_background_failure.lock().clone();
+        stats.recovery_dropped_bytes = read(&self.recovery_dropped_bytes);
+    }
 }

@@ -1,8 +1,10 @@
 //! Values handed out by reads: zero-copy handles that keep what they point into.
 
-use std::ops::Deref;
+use std::ops::{Deref, Range};
+use std::sync::Arc;
 
 use crate::memtable::Entry;
+use crate::table_file::TableFile;
 
 /// A value: borrows nothing, copies nothing. It points into a memtable's entry or a table's mapping and keeps that
 /// alive, also after the database has dropped the table or was closed. A handle to a small value of a large table
@@ -13,11 +15,19 @@ pub struct Value(Repr);
 #[derive(Clone)]
 enum Repr {
     Memory(Entry),
+    Table {
+        file: Arc<TableFile>,
+        range: Range<usize>,
+    },
 }
 
 impl Value {
     pub(crate) fn in_memory(entry: Entry) -> Value {
         Value(Repr::Memory(entry))
+    }
+
+    pub(crate) fn in_table(file: Arc<TableFile>, range: Range<usize>) -> Value {
+        Value(Repr::Table { file, range })
     }
 }
 
@@ -27,6 +37,7 @@ impl Deref for Value {
     fn deref(&self) -> &[u8] {
         match &self.0 {
             Repr::Memory(entry) => entry.value(),
+            Repr::Table { file, range } => &file.bytes()[range.clone()],
         }
     }
 }

@@ -1,4 +1,23 @@
 //! Checking a whole database against itself.
+//!
+//! ```text
+//! directory   every file of the manifest is there; files of ours that nothing names are reported
+//! table       checksums, order, directory, separators, properties (the table layer); every live key found by a look-up
+//! dead sets   memory against manifest; no record dead while an older one of its key is alive
+//! versions    each key that several tables hold alive is answered by the newest; a merged walk meets exactly the keys
+//!             that answer for themselves
+//! ```
+
+use crate::db::Engine;
+use crate::dead_set::{self, is_dead};
+use crate::error::Result;
+use crate::file_name::FileName;
+use crate::instant::{Instant, Layers};
+use crate::iter::Range;
+use crate::memtable::Memtable;
+use crate::version::{KeyspaceView, ManifestState, TableView, Version};
+use std::ops::Bound;
+use std::sync::Arc;
 
 /// What [`Db::verify`](crate::Db::verify) found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,4 +43,245 @@ impl VerifyReport {
     pub fn is_sound(&self) -> bool {
         self.problems.is_empty()
     }
+
+    /// Notes an error as a problem; gives the value otherwise.
+    fn note<T>(&mut self, outcome: Result<T>) -> Option<T> {
+        outcome
+            .map_err(|error| self.problems.push(error.to_string()))
+            .ok()
+    }
+
+    fn problem(&mut self, table: &TableView, what: String) {
+        self.problems
+            .push(format!("{}: {what}", table.file.path().display()));
+    }
+}
+
+impl Engine {
+    /// Checks everything at the instant of the call.
+    pub(crate) fn verify(&self) -> Result<VerifyReport> {
+        self.check_open()?;
+        let mut report = VerifyReport::default();
+        let instant = self.check_directory(&mut report)?;
+        for (keyspace, view) in instant.version().keyspaces() {
+            view.tables().for_each(|table| check_table(table, &mut report));
+            check_answers(view, &mut report);
+            check_walk(keyspace, &instant.layers.version, &mut report);
+            let mut keys = 0;
+            let unbounded = (Bound::Unbounded, Bound::Unbounded);
+            for item in Range::new(instant.clone(), keyspace, unbounded) {
+                keys += u64::from(report.note(item).is_some());
+            }
+            report.live_key_count += keys;
+        }
+        Ok(report)
+    }
+
+    /// Checks the directory and the manifest's state against the version, while nothing is being written there.
+    fn check_directory(&self, report: &mut VerifyReport) -> Result<Instant> {
+        let _no_flush = self.flushing.lock();
+        let _no_compaction = self.compacting.lock();
+        let versions = self.versions.lock();
+        let listing = self.directory.list()?;
+        let instant = self.instant();
+        let state = versions.state();
+        check_state(state, &instant.layers.version, report);
+        for &number in state.tables.keys() {
+            if !listing.own.contains(&FileName::Table(number)) {
+                let path = self.directory.path_of(FileName::Table(number));
+                report
+                    .problems
+                    .push(format!("{}: named by the manifest, but missing", path.display()));
+            }
+        }
+        let pinned = self.directory.pinned_files();
+        for &name in &listing.own {
+            let is_known = match name {
+                FileName::Table(number) => state.tables.contains_key(&number) || pinned.contains(&number),
+                FileName::Manifest(number) => versions
+                    .manifest_number()
+                    .is_none_or(|in_force| in_force == number),
+                _ => true,
+            };
+            if !is_known {
+                let path = self.directory.path_of(name);
+                report
+                    .problems
+                    .push(format!("{}: not named by the manifest", path.display()));
+            }
+        }
+        report.foreign_files = listing.foreign;
+        Ok(instant)
+    }
+}
+
+/// The version must be the state with open tables.
+fn check_state(state: &ManifestState, version: &Version, report: &mut VerifyReport) {
+    let mut open_count = 0;
+    for table in version.tables() {
+        open_count += 1;
+        let Some(recorded) = state.tables.get(&table.file.number()) else {
+            report.problem(table, "in the version, but not in the manifest".into());
+            continue;
+        };
+        let (live, recorded_live) = (table.live_count(), recorded.live_count());
+        if live != recorded_live {
+            report.problem(
+                table,
+                format!("the manifest counts {recorded_live} live records, memory {live}"),
+            );
+        }
+        for ordinal in &recorded.dead {
+            if !is_dead(&table.dead, ordinal) {
+                report.problem(
+                    table,
+                    format!("record {ordinal} is dead in the manifest and alive in memory"),
+                );
+            }
+        }
+    }
+    if open_count != state.tables.len() {
+        let recorded = state.tables.len();
+        report.problems.push(format!(
+            "the manifest names {recorded} tables, the version holds {open_count}"
+        ));
+    }
+}
+
+/// Everything that one table can be asked alone.
+fn check_table(table: &TableView, report: &mut VerifyReport) {
+    report.table_count += 1;
+    report.dead_record_count += dead_set::dead_count(&table.dead);
+    let verified = table
+        .file
+        .table()
+        .verify()
+        .map_err(|error| table.file.error(error));
+    let Some(verified) = report.note(verified) else {
+        return;
+    };
+    report.record_count += verified.record_count;
+    if verified.record_count != table.file.record_count() {
+        let expected = table.file.record_count();
+        report.problem(
+            table,
+            format!("expected {expected} records, found {}", verified.record_count),
+        );
+    }
+    if table.live_count() == 0 {
+        report.problem(
+            table,
+            "nothing in it is alive, but it is still in the version".into(),
+        );
+    }
+}
+
+/// Every record of every table: found by a look-up; if alive, answered by its table or a newer one; if dead, not survived by
+/// an older one.
+fn check_answers(view: &KeyspaceView, report: &mut VerifyReport) {
+    for (rank, table) in view.tables().enumerate() {
+        let mut cursor = table.file.cursor();
+        for ordinal in 0..table.file.record_count() {
+            let moved = if ordinal == 0 {
+                cursor.seek_to_first()
+            } else {
+                cursor.next()
+            };
+            if report.note(table.file.expect_record(moved, ordinal)).is_none() {
+                break;
+            }
+            let key = cursor.key();
+            let found = report
+                .note(table.file.find(key))
+                .flatten()
+                .map(|place| place.ordinal);
+            if found != Some(ordinal) {
+                report.problem(
+                    table,
+                    format!("a look-up of the key of record {ordinal} finds {found:?}"),
+                );
+            }
+            if is_dead(&table.dead, ordinal) {
+                check_no_survivor(view, rank, table, key, report);
+            }
+        }
+    }
+}
+
+/// No table older than the one at `rank` may hold the key alive.
+fn check_no_survivor(
+    view: &KeyspaceView,
+    rank: usize,
+    table: &TableView,
+    key: &[u8],
+    report: &mut VerifyReport,
+) {
+    for older in view.tables().skip(rank + 1).filter(|older| older.file.spans(key)) {
+        if report.note(older.get(key)).flatten().is_some() {
+            let (key, older) = (key.escape_ascii(), older.file.number());
+            report.problem(
+                table,
+                format!("key \"{key}\" is dead here, but alive in the older table {older}"),
+            );
+        }
+    }
+}
+
+/// A merged walk over the tables must meet each key once, in order, with the value that a look-up gives; and as many keys as there
+/// are live records that no newer live record hides.
+fn check_walk(keyspace: u32, version: &Arc<Version>, report: &mut VerifyReport) {
+    let layers = Layers {
+        frozen: Vec::new(),
+        version: Arc::clone(version),
+    };
+    let instant = Instant {
+        active: Memtable::default(),
+        layers: Arc::new(layers),
+    };
+    let Some(view) = version.keyspace(keyspace) else {
+        return;
+    };
+    let mut walked = 0u64;
+    let mut previous = None;
+    for item in Range::new(instant.clone(), keyspace, (Bound::Unbounded, Bound::Unbounded)) {
+        let Some((key, value)) = report.note(item) else {
+            break;
+        };
+        walked += 1;
+        if previous.as_ref().is_some_and(|previous| *previous >= key) {
+            report.problems.push(format!(
+                "keyspace {keyspace}: a walk meets {key:?} after {previous:?}"
+            ));
+        }
+        let answer = report.note(instant.get(keyspace, &key)).flatten();
+        if answer.is_none_or(|answer| answer != value) {
+            report.problems.push(format!(
+                "keyspace {keyspace}: a walk and a look-up of {key:?} disagree"
+            ));
+        }
+        previous = Some(key);
+    }
+    let visible = count_visible(view, report);
+    if walked != visible {
+        report.problems.push(format!(
+            "keyspace {keyspace}: a walk meets {walked} keys, the tables hold {visible}"
+        ));
+    }
+}
+
+/// Live records that no newer table holds alive.
+fn count_visible(view: &KeyspaceView, report: &mut VerifyReport) -> u64 {
+    let mut visible = 0;
+    for (rank, table) in view.tables().enumerate() {
+        let mut cursor = table.file.cursor();
+        let mut ordinal = 0;
+        while report.note(cursor.next().map_err(|error| table.file.error(error))) == Some(true) {
+            let key = cursor.key();
+            let mut newer = view.tables().take(rank).filter(|newer| newer.file.spans(key));
+            let is_hidden = newer.any(|newer| newer.get(key).is_ok_and(|value| value.is_some()));
+            visible += u64::from(!is_hidden && !is_dead(&table.dead, ordinal));
+            ordinal += 1;
+        }
+    }
+    visible
 }

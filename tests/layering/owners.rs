@@ -89,6 +89,11 @@ const OWNERS: &[(&str, &str, &str)] = &[
     ),
     ("clocks", "engine/src/clock.rs", "the port to the system's clocks"),
     (
+        "threads",
+        "engine/src/background/worker.rs",
+        "the flush thread and the compaction thread",
+    ),
+    (
         "files",
         "src/bin/tephra/records.rs",
         "reads files of KEY TAB VALUE lines",

@@ -3,16 +3,18 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::engine::Engine;
-use crate::error::Result;
+use super::engine::Engine;
+use crate::background::Workers;
+use crate::error::{Error, Result};
 use crate::keyspace::Keyspace;
-use crate::options::Options;
+use crate::options::{Background, Options};
 use crate::vfs::FileSystem;
 
 /// The engine with its threads.
 #[derive(Debug)]
 pub(crate) struct DbHandle {
     engine: Arc<Engine>,
+    workers: Workers,
 }
 
 impl DbHandle {
@@ -21,9 +23,16 @@ impl DbHandle {
         path: &Path,
         options: Options,
     ) -> Result<Arc<DbHandle>> {
-        Ok(Arc::new(DbHandle {
-            engine: Engine::open(file_system, path, options)?,
-        }))
+        let has_threads = options.background == Background::Threads && !options.read_only;
+        let engine = Engine::open(file_system, path, options)?;
+        let workers = if has_threads {
+            Workers::start(&engine).map_err(|source| Error::Thread {
+                source: Arc::new(source),
+            })?
+        } else {
+            Workers::default()
+        };
+        Ok(Arc::new(DbHandle { engine, workers }))
     }
 
     pub(crate) fn engine(&self) -> &Engine {
@@ -34,14 +43,18 @@ impl DbHandle {
         Keyspace::new(Arc::clone(self), self.engine.default_keyspace())
     }
 
+    /// Closes the engine, waits for the threads and lets the next opener in. A second call does nothing.
     pub(crate) fn close(&self) -> Result<()> {
-        self.engine.close()
+        let closed = self.engine.close();
+        self.workers.join();
+        self.engine.release_lock();
+        closed
     }
 }
 
 impl Drop for DbHandle {
     fn drop(&mut self) {
         // Errors of a close that nobody asked for have nobody to go to; the log is replayed at the next open.
-        let _ = self.close();
+        drop(self.close());
     }
 }

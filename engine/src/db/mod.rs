@@ -1,14 +1,25 @@
 //! The database handle: the public face of the engine.
 
+mod close;
+mod engine;
+mod figures;
 mod handle;
+mod install;
+mod open;
+mod pace;
+mod recovery;
+#[cfg(test)]
+mod tests;
+mod write;
 
+pub(crate) use engine::Engine;
 pub(crate) use handle::DbHandle;
 
 use std::path::Path;
 use std::sync::Arc;
 
 use crate::batch::Batch;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::iter::Range;
 use crate::key::KeyRange;
 use crate::keyspace::Keyspace;
@@ -91,6 +102,20 @@ impl Db {
     /// Names of all keyspaces, the default one (the empty string) first.
     pub fn keyspace_names(&self) -> Vec<String> {
         self.handle().engine().keyspace_names()
+    }
+
+    /// Drops a keyspace with everything in it, durably. Its name is free again, its handles are dead; snapshots and iterators
+    /// taken before still read it.
+    ///
+    /// # Errors
+    /// It was dropped before, belongs to another database, or is the default one; the manifest cannot be written.
+    pub fn drop_keyspace(&self, keyspace: &Keyspace) -> Result<()> {
+        if !keyspace.belongs_to(self.handle()) {
+            return Err(Error::ForeignKeyspace {
+                name: keyspace.name().to_owned(),
+            });
+        }
+        self.handle().engine().drop_keyspace(keyspace.core())
     }
 
     /// Sets the value of a key in the default keyspace.

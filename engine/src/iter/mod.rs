@@ -1,26 +1,110 @@
 //! Iteration over one range at one instant, from both ends.
+//!
+//! ```text
+//!               front -->                             <-- back
+//!   lower bound |  a    b    c    d    e    f    g    h   | upper bound
+//!                            ^ handed out        ^ handed out
+//! ```
+//!
+//! The two ends are two independent merges over the same immutable roots, opened when first asked; each stays on the
+//! entry it handed out last, and the range is over when one of them would reach the other. A range sees the instant
+//! it was made at, for as long as it lives.
+
+mod direction;
+mod memory;
+mod merged;
+mod source;
+mod table;
+#[cfg(test)]
+mod tests;
 
 use std::ops::Bound;
 
+pub(crate) use table::key_span_overlaps;
+
 use crate::error::{Error, Result};
 use crate::instant::Instant;
-use crate::key::Key;
+use crate::key::{Key, bounds_are_empty};
 use crate::value::Value;
+use direction::Direction;
+use merged::Merged;
 
 /// Lower and upper bound of a range.
 pub(crate) type Bounds = (Bound<Key>, Bound<Key>);
 
 /// The keys and values of a range, in key order, at one instant. Pins that instant's tables until it is dropped.
+///
+/// After an error the iterator is at its end: the error was its last item.
 #[derive(Debug)]
-pub struct Range {}
+pub struct Range {
+    instant: Instant,
+    keyspace: u32,
+    bounds: Bounds,
+    front: Option<Merged>,
+    back: Option<Merged>,
+    /// An error still to be handed out.
+    failure: Option<Error>,
+    is_over: bool,
+}
 
 impl Range {
-    pub(crate) fn new(_instant: Instant, _keyspace: u32, _bounds: Bounds) -> Range {
-        todo!("iterators")
+    pub(crate) fn new(instant: Instant, keyspace: u32, bounds: Bounds) -> Range {
+        let is_over = bounds_are_empty(&bounds.0, &bounds.1);
+        Range {
+            instant,
+            keyspace,
+            bounds,
+            front: None,
+            back: None,
+            failure: None,
+            is_over,
+        }
     }
 
-    pub(crate) fn failed(_error: Error) -> Range {
-        todo!("iterators")
+    /// A range whose only item is an error.
+    pub(crate) fn failed(error: Error) -> Range {
+        let bounds = (Bound::Unbounded, Bound::Unbounded);
+        let mut range = Range::new(Instant::default(), 0, bounds);
+        range.failure = Some(error);
+        range
+    }
+
+    fn advance(&mut self, direction: Direction) -> Option<Result<(Key, Value)>> {
+        if let Some(error) = self.failure.take() {
+            self.is_over = true;
+            return Some(Err(error));
+        }
+        if self.is_over {
+            return None;
+        }
+        let item = self.try_advance(direction).transpose();
+        self.is_over = !matches!(item, Some(Ok(_)));
+        item
+    }
+
+    fn try_advance(&mut self, direction: Direction) -> Result<Option<(Key, Value)>> {
+        let (near, far) = match direction {
+            Direction::Forward => (&mut self.front, &self.back),
+            Direction::Backward => (&mut self.back, &self.front),
+        };
+        if near.is_none() {
+            let sources = source::open_all(&self.instant, self.keyspace, &self.bounds, direction)?;
+            *near = Some(Merged::new(direction, sources));
+        }
+        let near = near.as_mut().expect("opened above");
+        if !near.step()? {
+            return Ok(None);
+        }
+        let key = near.current_key().expect("the step found an entry");
+        // `far` stands on what it handed out: at or behind that key, in our direction, there is nothing left.
+        let met = far
+            .as_ref()
+            .and_then(Merged::current_key)
+            .is_some_and(|end| direction.compare(key, end).is_ge());
+        if met {
+            return Ok(None);
+        }
+        Ok(Some((Key::from(key), near.current_value()?)))
     }
 }
 
@@ -28,12 +112,14 @@ impl Iterator for Range {
     type Item = Result<(Key, Value)>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        todo!("iterators")
+        self.advance(Direction::Forward)
     }
 }
 
 impl DoubleEndedIterator for Range {
     fn next_back(&mut self) -> Option<Self::Item> {
-        todo!("iterators")
+        self.advance(Direction::Backward)
     }
 }
+
+impl std::iter::FusedIterator for Range {}

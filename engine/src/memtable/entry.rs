@@ -62,11 +62,6 @@ impl Entry {
         self.keyspace
     }
 
-    /// What the entry says.
-    pub(crate) fn kind(&self) -> EntryKind {
-        self.kind
-    }
-
     /// Whether the key is alive.
     pub(crate) fn is_put(&self) -> bool {
         self.kind == EntryKind::Put

@@ -1,0 +1,29 @@
+//! One step of background work, whoever runs it.
+
+use super::work::Job;
+use crate::db::Engine;
+use crate::error::Result;
+
+impl Engine {
+    /// Does one pending flush, or else one compaction. Returns whether there was one.
+    pub(crate) fn run_background_step(&self) -> Result<bool> {
+        Ok(self.step(Job::Flush)? || self.step(Job::Compact)?)
+    }
+
+    /// Does one step of a job, and tells those who wait. Returns whether there was one.
+    pub(crate) fn step(&self, job: Job) -> Result<bool> {
+        self.check_writable()?;
+        let outcome = match job {
+            Job::Flush => self.flush_oldest(),
+            Job::Compact => self.compact_once(),
+        };
+        match &outcome {
+            Ok(_) => self.work.succeeded(job),
+            Err(error) => {
+                self.counters.background_failed(error);
+                self.work.failed(job, error.clone());
+            }
+        }
+        outcome
+    }
+}

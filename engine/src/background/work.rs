@@ -1,0 +1,138 @@
+//! The board on which background work is asked for and its progress announced.
+//!
+//! ```text
+//!   writer --request_flush-->  | flush? compact? stop? | <--next_job--  flush thread, compaction thread
+//!   writer <--wait_for_progress--  progress, failure   <--done/failed--
+//! ```
+//!
+//! Requests are flags, not a queue: a thread that takes one looks for itself what there is to do, until nothing is. Nobody
+//! polls; with no requests nothing runs.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex};
+
+use crate::error::Error;
+
+/// The two kinds of background work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Job {
+    Flush,
+    Compact,
+}
+
+#[derive(Debug, Default)]
+struct Board {
+    flush_requested: bool,
+    compaction_requested: bool,
+    stopping: bool,
+    flush_failure: Option<Arc<Error>>,
+    compaction_failure: Option<Arc<Error>>,
+}
+
+impl Board {
+    fn request_of(&mut self, job: Job) -> &mut bool {
+        match job {
+            Job::Flush => &mut self.flush_requested,
+            Job::Compact => &mut self.compaction_requested,
+        }
+    }
+
+    fn failure_of(&mut self, job: Job) -> &mut Option<Arc<Error>> {
+        match job {
+            Job::Flush => &mut self.flush_failure,
+            Job::Compact => &mut self.compaction_failure,
+        }
+    }
+}
+
+/// See the head of the file.
+#[derive(Debug, Default)]
+pub(crate) struct Work {
+    board: Mutex<Board>,
+    /// Something was requested, or the threads are to stop.
+    requested: Condvar,
+    /// A step ended, well or not.
+    progressed: Condvar,
+}
+
+impl Work {
+    /// Asks for frozen memtables to be flushed.
+    pub(crate) fn request_flush(&self) {
+        self.request(Job::Flush);
+    }
+
+    /// Asks for a look at whether tables should be compacted.
+    pub(crate) fn request_compaction(&self) {
+        self.request(Job::Compact);
+    }
+
+    fn request(&self, job: Job) {
+        *self.board.lock().request_of(job) = true;
+        self.requested.notify_all();
+    }
+
+    /// Waits for a request and takes it. `false`: the thread is to end.
+    pub(crate) fn next_request(&self, job: Job) -> bool {
+        let mut board = self.board.lock();
+        while !board.stopping && !*board.request_of(job) {
+            self.requested.wait(&mut board);
+        }
+        *board.request_of(job) = false;
+        !board.stopping
+    }
+
+    /// Sleeps after a failure, and leaves the request standing. Ends early when the threads are to stop.
+    pub(crate) fn back_off(&self, job: Job, pause: Duration) {
+        let mut board = self.board.lock();
+        *board.request_of(job) = true;
+        if !board.stopping {
+            self.requested.wait_for(&mut board, pause);
+        }
+    }
+
+    /// A step ended well: whoever waits may look again.
+    pub(crate) fn succeeded(&self, job: Job) {
+        *self.board.lock().failure_of(job) = None;
+        self.progressed.notify_all();
+    }
+
+    /// A step failed: whoever waits gets to know why.
+    pub(crate) fn failed(&self, job: Job, failure: Error) {
+        *self.board.lock().failure_of(job) = Some(Arc::new(failure));
+        self.progressed.notify_all();
+    }
+
+    /// Why the last step of one of the jobs failed, if it did.
+    pub(crate) fn failure(&self) -> Option<Arc<Error>> {
+        let board = self.board.lock();
+        board
+            .flush_failure
+            .clone()
+            .or_else(|| board.compaction_failure.clone())
+    }
+
+    /// Wakes everybody who waits for progress.
+    pub(crate) fn announce_progress(&self) {
+        self.progressed.notify_all();
+    }
+
+    /// Waits for a step to end, at most so long.
+    pub(crate) fn wait_for_progress(&self, at_most: Duration) {
+        let mut board = self.board.lock();
+        self.progressed.wait_for(&mut board, at_most);
+    }
+
+    /// Tells the threads to end, and whoever works to stop early.
+    pub(crate) fn stop(&self) {
+        self.board.lock().stopping = true;
+        self.requested.notify_all();
+        self.progressed.notify_all();
+    }
+
+    /// Whether the threads are to end.
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.board.lock().stopping
+    }
+}

@@ -1,0 +1,70 @@
+//! The database's own threads: one flushes, one compacts, so that a long compaction never keeps a flush waiting.
+
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+
+use super::work::Job;
+use crate::db::Engine;
+
+/// Pause after the first failure of a row; doubled for each further one.
+const BACK_OFF_MIN: Duration = Duration::from_millis(50);
+/// Longest pause between two tries.
+const BACK_OFF_MAX: Duration = Duration::from_secs(5);
+
+/// The threads of one database.
+#[derive(Debug, Default)]
+pub(crate) struct Workers {
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl Workers {
+    /// Starts the threads.
+    pub(crate) fn start(engine: &Arc<Engine>) -> std::io::Result<Workers> {
+        let workers = Workers::default();
+        for (job, name) in [(Job::Flush, "tephra-flush"), (Job::Compact, "tephra-compact")] {
+            let engine_of_thread = Arc::clone(engine);
+            let thread = std::thread::Builder::new().name(name.into());
+            match thread.spawn(move || run(&engine_of_thread, job)) {
+                Ok(handle) => workers.threads.lock().push(handle),
+                Err(error) => {
+                    engine.work.stop();
+                    workers.join();
+                    return Err(error);
+                }
+            }
+        }
+        Ok(workers)
+    }
+
+    /// Waits for the threads to end; they were told to.
+    pub(crate) fn join(&self) {
+        for thread in std::mem::take(&mut *self.threads.lock()) {
+            // A panic of the thread was our bug and has been reported by its own message.
+            drop(thread.join());
+        }
+    }
+}
+
+/// The life of a thread: take a request, do steps until there is nothing left to do.
+fn run(engine: &Engine, job: Job) {
+    let mut pause = BACK_OFF_MIN;
+    while engine.work.next_request(job) {
+        loop {
+            match engine.step(job) {
+                Ok(true) => pause = BACK_OFF_MIN,
+                Ok(false) => break,
+                Err(_) => {
+                    engine.work.back_off(job, pause);
+                    pause = (pause * 2).min(BACK_OFF_MAX);
+                    break;
+                }
+            }
+            if engine.work.is_stopping() {
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! Compaction: tables become fewer, sorted tables without dead records, in one manifest edit.
+//!
+//! ```text
+//! version --level_view--> picker --job--> merger --sink--> new tables       synced, directory synced, opened
+//!                                                             |
+//!              late kills: what flushes killed in the inputs since the start, killed in the outputs too
+//!                                                             |
+//! one edit:   remove the inputs that are still there | add the outputs | kill in the outputs
+//! ```
+//!
+//! The picker decides and never acts; this module acts and never decides. A compaction reads the dead sets of the version it
+//! started with. It fails as a whole and leaves its inputs as they were; its files are removed.
+
+mod late_kills;
+mod level_view;
+mod merge;
+mod run;

@@ -1,0 +1,201 @@
+//! Runs one job of the picker, from its inputs to the published version.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::{Arc, Weak};
+
+use tephra_compaction::picker::{Decision, Job, JobKind, pick, pick_range};
+
+use super::level_view::{levels_of, picker_options};
+use super::{late_kills, merge};
+use crate::db::Engine;
+use crate::error::Result;
+use crate::table_file::TableFile;
+use crate::version::{Change, Edit, KeyspaceView, TableView};
+
+/// How long a compaction that somebody waits for gives readers to let go of its inputs.
+const PATIENCE: std::time::Duration = std::time::Duration::from_millis(100);
+
+impl Engine {
+    /// Runs the most urgent compaction, if one is due. Returns whether there was one. One runs at a time.
+    pub(crate) fn compact_once(&self) -> Result<bool> {
+        let _one_at_a_time = self.compacting.lock();
+        let version = Arc::clone(&self.layers().version);
+        let options = picker_options(&self.options);
+        for (keyspace, view) in version.keyspaces() {
+            if let Decision::Run(job) = pick(&levels_of(view), &HashSet::new(), &options) {
+                self.run_job(keyspace, view, &job)?;
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Flushes, then merges every keyspace down to one sorted run without dead records, and waits for the merged files to go.
+    pub(crate) fn compact_all(&self) -> Result<()> {
+        self.flush_all()?;
+        let keyspaces: Vec<u32> = self.versions.lock().cores().keys().copied().collect();
+        let mut removed = Vec::new();
+        for keyspace in keyspaces {
+            while let Some(inputs) = self.compact_step(keyspace)? {
+                removed.extend(inputs);
+            }
+        }
+        self.wait_until_unlinked(&removed);
+        Ok(())
+    }
+
+    /// One step of compacting a whole keyspace: the inputs it removed, `None` if there was nothing left to do.
+    fn compact_step(&self, keyspace: u32) -> Result<Option<Vec<Weak<TableFile>>>> {
+        let _one_at_a_time = self.compacting.lock();
+        self.check_writable()?;
+        let version = Arc::clone(&self.layers().version);
+        let Some(view) = version.keyspace(keyspace) else {
+            return Ok(None);
+        };
+        let options = picker_options(&self.options);
+        let Decision::Run(job) = pick_range(&levels_of(view), &HashSet::new(), &options, None, None) else {
+            return Ok(None);
+        };
+        let outcome = self.run_job(keyspace, view, &job);
+        if let Err(error) = &outcome {
+            self.counters.background_failed(error);
+        }
+        outcome.map(Some)
+    }
+
+    /// Waits a moment for tables to be unlinked; readers that hold them longer unlink them themselves.
+    fn wait_until_unlinked(&self, tables: &[Weak<TableFile>]) {
+        let deadline_ns = self.clock().now_ns() + u64::try_from(PATIENCE.as_nanos()).unwrap_or(u64::MAX);
+        while tables.iter().any(|table| table.strong_count() > 0) && self.clock().now_ns() < deadline_ns {
+            if self.options.background == crate::options::Background::Manual {
+                return;
+            }
+            self.work.wait_for_progress(std::time::Duration::from_millis(1));
+        }
+    }
+
+    /// Does what a job says. Returns the tables that left the version. The caller holds the compaction lock.
+    fn run_job(&self, keyspace: u32, view: &KeyspaceView, job: &Job) -> Result<Vec<Weak<TableFile>>> {
+        let numbers: Vec<u64> = job.file_numbers().collect();
+        match job.kind {
+            JobKind::Drop => self.drop_tables(keyspace, &numbers),
+            JobKind::Move => self.move_tables(keyspace, &numbers, job.output_level),
+            JobKind::Merge => {
+                let inputs = numbers
+                    .iter()
+                    .filter_map(|&number| find(view, number))
+                    .cloned()
+                    .collect();
+                self.merge(keyspace, inputs, job.output_level)
+            }
+        }
+    }
+
+    fn drop_tables(&self, keyspace: u32, numbers: &[u64]) -> Result<Vec<Weak<TableFile>>> {
+        let mut versions = self.versions.lock();
+        let version = Arc::clone(versions.current());
+        let gone: Vec<_> = tables_still_there(version.keyspace(keyspace), numbers).collect();
+        let changes = gone.iter().map(|table| Change::RemoveTable {
+            number: table.file.number(),
+        });
+        let edit = Edit {
+            changes: changes.collect(),
+        };
+        let files = gone.iter().map(|table| Arc::downgrade(&table.file)).collect();
+        self.commit_edit(&mut versions, &edit, &BTreeMap::new(), None)?;
+        Ok(files)
+    }
+
+    fn move_tables(&self, keyspace: u32, numbers: &[u64], level: u32) -> Result<Vec<Weak<TableFile>>> {
+        let mut versions = self.versions.lock();
+        let version = Arc::clone(versions.current());
+        let moved = tables_still_there(version.keyspace(keyspace), numbers);
+        let changes = moved.map(|table| Change::MoveTable {
+            number: table.file.number(),
+            level,
+        });
+        let edit = Edit {
+            changes: changes.collect(),
+        };
+        self.commit_edit(&mut versions, &edit, &BTreeMap::new(), None)?;
+        Ok(Vec::new())
+    }
+
+    /// Merges tables, given oldest first, into new ones of a level.
+    fn merge(&self, keyspace: u32, inputs: Vec<TableView>, level: u32) -> Result<Vec<Weak<TableFile>>> {
+        let name = self
+            .versions
+            .lock()
+            .cores()
+            .get(&keyspace)
+            .map_or(String::new(), |core| core.name.clone());
+        let outputs = merge::merge(self, &name, keyspace, &inputs, level)?;
+        let read_bytes = inputs.iter().map(|table| table.file.len_bytes()).sum();
+        let written_bytes = outputs.values().map(|file| file.len_bytes()).sum();
+        let removed = self.install_merge(keyspace, &inputs, outputs)?;
+        self.counters.compacted(read_bytes, written_bytes);
+        Ok(removed)
+    }
+
+    /// Makes the one edit of a merge and publishes it. Outputs that do not become part of the version are unlinked.
+    fn install_merge(
+        &self,
+        keyspace: u32,
+        inputs: &[TableView],
+        outputs: BTreeMap<u64, Arc<TableFile>>,
+    ) -> Result<Vec<Weak<TableFile>>> {
+        let mut versions = self.versions.lock();
+        let version = Arc::clone(versions.current());
+        let give_up = || outputs.values().for_each(|table| table.mark_obsolete());
+        let Some(now) = version.keyspace(keyspace) else {
+            // Dropped meanwhile, inputs and all.
+            give_up();
+            return Ok(Vec::new());
+        };
+        let kills = late_kills::find(inputs, now, &outputs).inspect_err(|_| give_up())?;
+        let mut edit = Edit::default();
+        let numbers: Vec<u64> = inputs.iter().map(|table| table.file.number()).collect();
+        let removed: Vec<_> = tables_still_there(Some(now), &numbers).collect();
+        edit.changes
+            .extend(removed.iter().map(|table| Change::RemoveTable {
+                number: table.file.number(),
+            }));
+        let mut added = BTreeMap::new();
+        for (number, file) in &outputs {
+            let killed = kills.get(number).map_or(0, |ordinals| ordinals.len());
+            if killed == file.record_count() {
+                file.mark_obsolete();
+                continue;
+            }
+            edit.changes.push(Change::AddTable(file.record().clone()));
+            if let Some(ordinals) = kills.get(number) {
+                edit.changes.push(Change::Kill {
+                    table: *number,
+                    ordinals: ordinals.clone(),
+                });
+            }
+            added.insert(*number, Arc::clone(file));
+        }
+        let files = removed.iter().map(|table| Arc::downgrade(&table.file)).collect();
+        self.commit_edit(&mut versions, &edit, &added, None)?;
+        Ok(files)
+    }
+
+    /// Whether background work should end early.
+    pub(crate) fn is_closing(&self) -> bool {
+        self.work.is_stopping()
+    }
+}
+
+fn find(view: &KeyspaceView, number: u64) -> Option<&TableView> {
+    view.tables().find(|table| table.file.number() == number)
+}
+
+/// Those of the tables that are still in the version: a flush removes tables in which it killed the last live record.
+fn tables_still_there<'a>(
+    view: Option<&'a Arc<KeyspaceView>>,
+    numbers: &'a [u64],
+) -> impl Iterator<Item = &'a TableView> {
+    view.into_iter()
+        .flat_map(move |view| numbers.iter().filter_map(move |&number| find(view, number)))
+}

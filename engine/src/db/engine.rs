@@ -1,0 +1,159 @@
+//! The machine behind the handles: what it holds, and in which order its locks are taken.
+//!
+//! ```text
+//! lock        guards                                  held across I/O?    taken while holding
+//! flushing    one flush at a time                     yes                 -
+//! compacting  one compaction at a time                yes                 -
+//! versions    the version set and its manifest        yes                 flushing or compacting
+//! writer      the order of commits; rotation          log segment only    -
+//! state       the published instant                   never               versions or writer
+//! ```
+//!
+//! A reader takes `state` for a look-up in the active memtable or to clone two pointers, and nothing else. The published
+//! instant is changed by the holder of `writer` (a commit, a rotation) and by the holder of `versions` (a new version,
+//! a flushed memtable leaving), each time in one step under `state`.
+
+use std::sync::Arc;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use parking_lot::{Mutex, RwLock};
+use tephra_wal::{LogSegment, LogWriter};
+
+use crate::background::Work;
+use crate::clock::Clock;
+use crate::directory::Directory;
+use crate::error::{Error, Result};
+use crate::instant::{Instant, Layers};
+use crate::keyspace::{DEFAULT_KEYSPACE, KeyspaceCore};
+use crate::options::Options;
+use crate::stats::Counters;
+use crate::value::Value;
+use crate::version::{Version, VersionSet};
+use crate::vfs::LockGuard;
+
+/// The log, open for writing.
+pub(crate) type Log = LogWriter<Box<dyn LogSegment>>;
+
+/// What the holder of the commit lock may change.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    /// Number of the segment that belongs to the active memtable.
+    pub(crate) segment: u64,
+    /// Bytes logged to it.
+    pub(crate) log_bytes: u64,
+}
+
+/// One open database.
+#[derive(Debug)]
+pub(crate) struct Engine {
+    pub(crate) directory: Directory,
+    pub(crate) options: Options,
+    pub(crate) state: RwLock<Instant>,
+    pub(crate) writer: Mutex<Writer>,
+    /// `None` in a database opened for reading only.
+    pub(crate) log: Option<Log>,
+    /// Copy of the writer's segment number that can be read without its lock: names the generation of the active memtable.
+    pub(crate) active_segment: AtomicU64,
+    pub(crate) versions: Mutex<VersionSet>,
+    pub(crate) flushing: Mutex<()>,
+    pub(crate) compacting: Mutex<()>,
+    pub(crate) next_file: AtomicU64,
+    pub(crate) work: Work,
+    pub(crate) counters: Counters,
+    /// The failure after which nothing is written any more.
+    pub(crate) stopped: OnceLock<Arc<Error>>,
+    pub(crate) closed: AtomicBool,
+    pub(crate) directory_lock: Mutex<Option<Box<dyn LockGuard>>>,
+}
+
+impl Engine {
+    /// The settings.
+    pub(crate) fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// The clock.
+    pub(crate) fn clock(&self) -> &dyn Clock {
+        &*self.directory.clock
+    }
+
+    /// A file number never given out before.
+    pub(crate) fn next_file_number(&self) -> u64 {
+        self.next_file.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The published instant. Two clones under a lock that is never held across I/O.
+    pub(crate) fn instant(&self) -> Instant {
+        self.state.read().clone()
+    }
+
+    /// Everything below the active memtable.
+    pub(crate) fn layers(&self) -> Arc<Layers> {
+        Arc::clone(&self.state.read().layers)
+    }
+
+    /// The value of a key now.
+    pub(crate) fn get(&self, keyspace: u32, key: &[u8]) -> Result<Option<Value>> {
+        self.check_open()?;
+        let layers = {
+            let state = self.state.read();
+            if let Some(entry) = state.active.get(keyspace, key) {
+                return Ok(crate::instant::value_of(entry));
+            }
+            Arc::clone(&state.layers)
+        };
+        layers.get(keyspace, key)
+    }
+
+    /// Publishes a version, and lets a flushed memtable go. The caller holds `versions`.
+    pub(crate) fn publish(&self, version: Arc<Version>, flushed_segment: Option<u64>) {
+        let mut state = self.state.write();
+        let mut frozen = state.layers.frozen.clone();
+        frozen.retain(|memtable| Some(memtable.segment) != flushed_segment);
+        let retired = std::mem::replace(&mut state.layers, Arc::new(Layers { frozen, version }));
+        drop(state);
+        // Freeing a memtable takes a while; readers need not wait for it.
+        drop(retired);
+    }
+
+    /// Refuses a closed database.
+    pub(crate) fn check_open(&self) -> Result<()> {
+        if self.closed.load(Ordering::Acquire) {
+            Err(Error::Closed)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Refuses where nothing may be written; gives the log where it may.
+    pub(crate) fn check_writable(&self) -> Result<&Log> {
+        self.check_open()?;
+        if let Some(cause) = self.stopped.get() {
+            return Err(Error::WriterStopped {
+                cause: Arc::clone(cause),
+            });
+        }
+        self.log.as_ref().ok_or_else(|| Error::ReadOnly {
+            path: self.directory.path.clone(),
+        })
+    }
+
+    /// Stops all writing for good: the first failure is kept as the cause. Gives back the error to return.
+    pub(crate) fn stop_writing(&self, failure: Error) -> Error {
+        let cause = Arc::clone(self.stopped.get_or_init(|| Arc::new(failure)));
+        self.work.announce_progress();
+        Error::WriterStopped { cause }
+    }
+
+    /// The keyspace that always exists.
+    pub(crate) fn default_keyspace(&self) -> Arc<KeyspaceCore> {
+        let versions = self.versions.lock();
+        Arc::clone(
+            versions
+                .cores()
+                .get(&DEFAULT_KEYSPACE)
+                .expect("open refuses a manifest without it"),
+        )
+    }
+}

@@ -1,0 +1,95 @@
+//! Putting an edit in force: manifest, version, publication.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::engine::Engine;
+use crate::error::{Error, Result};
+use crate::keyspace::KeyspaceCore;
+use crate::limits::KEYSPACE_NAME_LEN_BYTES_MAX;
+use crate::options::KeyspaceOptions;
+use crate::table_file::TableFile;
+use crate::version::{Change, Edit, VersionSet};
+
+impl Engine {
+    /// Commits an edit and publishes the version after it. Where nothing may be written any more, the added tables go. A failure of
+    /// the manifest stops the writer for good: nobody knows whether the
+    /// edit will be in force after a restart, so no file it names may be removed.
+    pub(crate) fn commit_edit(
+        &self,
+        versions: &mut VersionSet,
+        edit: &Edit,
+        added: &BTreeMap<u64, Arc<TableFile>>,
+        flushed_segment: Option<u64>,
+    ) -> Result<()> {
+        if let Err(refusal) = self.check_writable() {
+            added.values().for_each(|table| table.mark_obsolete());
+            return Err(refusal);
+        }
+        let version = versions
+            .commit(edit, added)
+            .map_err(|failure| self.stop_writing(failure))?;
+        self.publish(version, flushed_segment);
+        versions
+            .roll_over_if_long(|| self.next_file_number())
+            .map_err(|failure| self.stop_writing(failure))
+    }
+
+    /// Opens or creates a keyspace.
+    pub(crate) fn keyspace(&self, name: &str, _options: &KeyspaceOptions) -> Result<Arc<KeyspaceCore>> {
+        self.check_open()?;
+        if name.len() > KEYSPACE_NAME_LEN_BYTES_MAX {
+            let (len_bytes, limit_bytes) = (name.len(), KEYSPACE_NAME_LEN_BYTES_MAX);
+            return Err(Error::KeyspaceNameTooLong {
+                len_bytes,
+                limit_bytes,
+            });
+        }
+        let mut versions = self.versions.lock();
+        if let Some(core) = versions.cores().values().find(|core| core.name == name) {
+            return Ok(Arc::clone(core));
+        }
+        let number = versions.state().next_keyspace;
+        let edit = Edit {
+            changes: vec![Change::CreateKeyspace {
+                number,
+                name: name.to_owned(),
+            }],
+        };
+        self.commit_edit(&mut versions, &edit, &BTreeMap::new(), None)?;
+        Ok(Arc::clone(&versions.cores()[&number]))
+    }
+
+    /// Names of all keyspaces, in the order they were created.
+    pub(crate) fn keyspace_names(&self) -> Vec<String> {
+        self.versions
+            .lock()
+            .cores()
+            .values()
+            .map(|core| core.name.clone())
+            .collect()
+    }
+
+    /// Drops a keyspace with everything in it.
+    pub(crate) fn drop_keyspace(&self, core: &KeyspaceCore) -> Result<()> {
+        self.check_writable()?;
+        if core.number == crate::keyspace::DEFAULT_KEYSPACE {
+            return Err(Error::InvalidOption {
+                option: "keyspace",
+                reason: "the default keyspace cannot be dropped".into(),
+            });
+        }
+        let mut versions = self.versions.lock();
+        if !versions.cores().contains_key(&core.number) {
+            return Err(Error::KeyspaceDropped {
+                name: core.name.clone(),
+            });
+        }
+        let edit = Edit {
+            changes: vec![Change::DropKeyspace { number: core.number }],
+        };
+        self.commit_edit(&mut versions, &edit, &BTreeMap::new(), None)?;
+        core.dropped.store(true, std::sync::atomic::Ordering::Release);
+        Ok(())
+    }
+}

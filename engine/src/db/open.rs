@@ -1,0 +1,289 @@
+//! Opening a database: lock, manifest, tables, log.
+//!
+//! ```text
+//!  1  the directory; LOCK                        a second opener is refused here
+//!  2  CURRENT -> manifest -> state               none: a new database, unless files of one lie around
+//!  3  every table of the state, opened           missing, or not the one the manifest means: an error
+//!  4  log segments behind the flushed one        replayed into frozen memtables, one a segment
+//!  5  a new manifest with a snapshot, CURRENT    the old manifest's torn tail, if any, is left behind
+//!  6  a new log segment that follows the replayed ones
+//!  7  files of ours that nothing names, removed
+//! ```
+//!
+//! A crash at any point leaves what a crash before leaves: nothing is removed before step 5 is durable, and replayed segments
+//! stay until their memtables are flushed. Reading only does steps 1 to 4, with a shared lock.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{Arc, OnceLock};
+
+use parking_lot::{Mutex, RwLock};
+use tephra_wal::LogWriter;
+
+use super::engine::{Engine, Log, Writer};
+use super::recovery::{self, Recovered};
+use super::write::prepare_segment;
+use crate::background::Work;
+use crate::clock::SystemClock;
+use crate::directory::{Directory, Listing};
+use crate::error::{Error, Result};
+use crate::file_name::FileName;
+use crate::instant::{Instant, Layers};
+use crate::keyspace::DEFAULT_KEYSPACE;
+use crate::memtable::Memtable;
+use crate::options::Options;
+use crate::stats::Counters;
+use crate::table_file::TableFile;
+use crate::version::{Change, Edit, Manifest, ManifestState, VersionSet, manifest};
+use crate::vfs::{FileKind, FileSystem, LockGuard};
+
+impl Engine {
+    /// Opens the database in a directory.
+    pub(crate) fn open(
+        file_system: Arc<dyn FileSystem>,
+        path: &Path,
+        options: Options,
+    ) -> Result<Arc<Engine>> {
+        options.validate()?;
+        let clock = options
+            .clock
+            .clone()
+            .unwrap_or_else(|| Arc::new(SystemClock::new()));
+        let directory = Directory::new(file_system, clock, path);
+        let lock = enter(&directory, &options)?;
+        let state = read_state(&directory, &options)?;
+        let tables = open_tables(&directory, &state)?;
+        let listing = directory.list()?;
+        let recovered = recovery::replay(&directory, &state, &listing)?;
+        if options.read_only {
+            open_for_reading(directory, options, lock, state, &tables, recovered)
+        } else {
+            open_for_writing(directory, options, lock, state, &tables, recovered, &listing)
+        }
+    }
+}
+
+/// Checks and makes the directory, and takes the lock.
+fn enter(directory: &Directory, options: &Options) -> Result<Option<Box<dyn LockGuard>>> {
+    let not_a_database = |reason| {
+        Err(Error::NotADatabase {
+            path: directory.path.clone(),
+            reason,
+        })
+    };
+    let may_create = options.create_if_missing && !options.read_only;
+    match directory.file_system.kind(&directory.path)? {
+        Some(FileKind::Directory) => {
+            let has_current = directory
+                .file_system
+                .exists(&directory.path_of(FileName::Current))?;
+            if !has_current && !may_create {
+                return not_a_database("the directory holds no CURRENT file");
+            }
+        }
+        Some(_) => return not_a_database("a file of that name is in the way"),
+        None if may_create => directory.file_system.create_dir_all(&directory.path)?,
+        None => return not_a_database("there is no such directory"),
+    }
+    let lock_path = directory.path_of(FileName::Lock);
+    if options.read_only {
+        Ok(directory.file_system.lock_shared(&lock_path)?)
+    } else {
+        Ok(Some(directory.file_system.lock_exclusive(&lock_path)?))
+    }
+}
+
+/// The state in the manifest; that of a new database where there is none.
+fn read_state(directory: &Directory, options: &Options) -> Result<ManifestState> {
+    if let Some(number) = manifest::read_current(directory)? {
+        if options.error_if_exists {
+            return Err(Error::AlreadyExists {
+                path: directory.path.clone(),
+            });
+        }
+        let state = manifest::read(directory, number)?;
+        if !state.keyspaces.contains_key(&DEFAULT_KEYSPACE) {
+            return Err(Error::Inconsistent {
+                path: directory.path_of(FileName::Manifest(number)),
+                expected: "the default keyspace".into(),
+                found: "a manifest without it".into(),
+            });
+        }
+        return Ok(state);
+    }
+    let leftover = directory.list()?.own.into_iter();
+    // A first open that was cut short leaves a lock and perhaps a manifest, never a segment or a table.
+    if let Some(data) = leftover
+        .into_iter()
+        .find(|name| matches!(name, FileName::Segment(_) | FileName::Table(_)))
+    {
+        return Err(Error::Inconsistent {
+            path: directory.path_of(FileName::Current),
+            expected: format!("the name of a manifest, since {data} lies beside"),
+            found: "no such file".into(),
+        });
+    }
+    let mut state = ManifestState::default();
+    let create = Change::CreateKeyspace {
+        number: DEFAULT_KEYSPACE,
+        name: String::new(),
+    };
+    state
+        .apply(&Edit {
+            changes: vec![create],
+        })
+        .expect("the first keyspace contradicts nothing");
+    Ok(state)
+}
+
+fn open_tables(directory: &Directory, state: &ManifestState) -> Result<BTreeMap<u64, Arc<TableFile>>> {
+    let open = |table: &crate::version::TableState| TableFile::open(directory, table.record.clone());
+    state
+        .tables
+        .iter()
+        .map(|(&number, table)| Ok((number, open(table)?)))
+        .collect()
+}
+
+/// The parts that both ways of opening have in common.
+struct Parts {
+    directory: Directory,
+    options: Options,
+    lock: Option<Box<dyn LockGuard>>,
+    versions: VersionSet,
+    recovered: Recovered,
+    next_file: u64,
+    log: Option<(Log, u64)>,
+}
+
+impl Parts {
+    fn assemble(self) -> Arc<Engine> {
+        let version = Arc::clone(self.versions.current());
+        let layers = Arc::new(Layers {
+            frozen: self.recovered.frozen,
+            version,
+        });
+        let counters = Counters::default();
+        counters.dropped_at_recovery(self.recovered.dropped_bytes);
+        let (log, segment) = self.log.map_or((None, 0), |(log, segment)| (Some(log), segment));
+        Arc::new(Engine {
+            directory: self.directory,
+            options: self.options,
+            state: RwLock::new(Instant {
+                active: Memtable::default(),
+                layers,
+            }),
+            writer: Mutex::new(Writer {
+                segment,
+                log_bytes: 0,
+            }),
+            log,
+            active_segment: AtomicU64::new(segment),
+            versions: Mutex::new(self.versions),
+            flushing: Mutex::new(()),
+            compacting: Mutex::new(()),
+            next_file: AtomicU64::new(self.next_file),
+            work: Work::default(),
+            counters,
+            stopped: OnceLock::new(),
+            closed: AtomicBool::new(false),
+            directory_lock: Mutex::new(self.lock),
+        })
+    }
+}
+
+fn open_for_reading(
+    directory: Directory,
+    options: Options,
+    lock: Option<Box<dyn LockGuard>>,
+    state: ManifestState,
+    tables: &BTreeMap<u64, Arc<TableFile>>,
+    recovered: Recovered,
+) -> Result<Arc<Engine>> {
+    let versions = VersionSet::new(directory.clone(), None, state, tables, options.manifest_bytes);
+    Ok(Parts {
+        directory,
+        options,
+        lock,
+        versions,
+        recovered,
+        next_file: 0,
+        log: None,
+    }
+    .assemble())
+}
+
+fn open_for_writing(
+    directory: Directory,
+    options: Options,
+    lock: Option<Box<dyn LockGuard>>,
+    mut state: ManifestState,
+    tables: &BTreeMap<u64, Arc<TableFile>>,
+    recovered: Recovered,
+    listing: &Listing,
+) -> Result<Arc<Engine>> {
+    let largest = listing
+        .own
+        .iter()
+        .filter_map(|name| name.number())
+        .max()
+        .unwrap_or(0);
+    // Number 0 is never used: in the log it stands for "no segment".
+    let manifest_number = state.next_file.max(largest.saturating_add(1)).max(1);
+    let segment_number = manifest_number + 1;
+    let next_file = manifest_number + 2;
+    state.next_file = next_file;
+    // What was read may be the only copy in the system's memory; from here on it is relied upon.
+    for &segment in &recovered.segments {
+        directory
+            .file_system
+            .sync_file(&directory.path_of(FileName::Segment(segment)))?;
+    }
+    if recovered.frozen.is_empty() {
+        state.flushed_segment = state.flushed_segment.max(segment_number - 1);
+    }
+    let manifest = Manifest::create(&directory, manifest_number, &state)?;
+    let segment = prepare_segment(&directory, options.memtable_bytes, segment_number, 0)?;
+    let log =
+        LogWriter::begin(segment, recovered.end).map_err(|failure| Error::from_log(&directory, failure))?;
+    remove_orphans(&directory, listing, &state, &recovered);
+    let versions = VersionSet::new(
+        directory.clone(),
+        Some(manifest),
+        state,
+        tables,
+        options.manifest_bytes,
+    );
+    let log = Some((log, segment_number));
+    let engine = Parts {
+        directory,
+        options,
+        lock,
+        versions,
+        recovered,
+        next_file,
+        log,
+    }
+    .assemble();
+    engine.work.request_flush();
+    engine.work.request_compaction();
+    Ok(engine)
+}
+
+/// Removes what an earlier run left behind: every file of ours, of before this open, that nothing names. One that cannot be removed
+/// is left for the next open.
+fn remove_orphans(directory: &Directory, listing: &Listing, state: &ManifestState, recovered: &Recovered) {
+    let needed: BTreeSet<u64> = recovered.segments.iter().copied().collect();
+    for &name in &listing.own {
+        let is_orphan = match name {
+            FileName::Current | FileName::Lock => false,
+            FileName::CurrentTmp | FileName::Manifest(_) => true,
+            FileName::Segment(number) => !needed.contains(&number),
+            FileName::Table(number) => !state.tables.contains_key(&number),
+        };
+        if is_orphan {
+            drop(directory.remove(name));
+        }
+    }
+}

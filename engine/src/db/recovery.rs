@@ -1,0 +1,105 @@
+//! Replays the log into memtables.
+
+use std::sync::Arc;
+
+use tephra_wal::{
+    BootId, LOG_MAGIC, LogPosition, RECORD_HEADER_LEN_BYTES, Replay, ReplayOptions, SegmentBytes,
+};
+
+use crate::batch::record;
+use crate::directory::{Directory, Listing};
+use crate::error::{Error, Result};
+use crate::file_name::FileName;
+use crate::instant::FrozenMemtable;
+use crate::memtable::Memtable;
+use crate::version::{ManifestState, manifest};
+
+/// What the log held.
+#[derive(Debug, Default)]
+pub(crate) struct Recovered {
+    /// One memtable for each segment up to the last that holds a record; newest first.
+    pub(crate) frozen: Vec<Arc<FrozenMemtable>>,
+    /// Their segments, oldest first.
+    pub(crate) segments: Vec<u64>,
+    /// The end of the last record: where the next segment goes on. `None` without records.
+    pub(crate) end: Option<LogPosition>,
+    /// Bytes behind the end that were never completely written.
+    pub(crate) dropped_bytes: u64,
+}
+
+/// Reads the segments that are not flushed, in order. A tail that a crash tore is left out; damage in the middle is an error, and
+/// nothing is changed on disk either way.
+///
+/// Deletes stay in the memtables whatever older layers hold: resolving them again is harmless. Operations on keyspaces that were
+/// dropped since are left for the flush to leave out.
+pub(crate) fn replay(directory: &Directory, state: &ManifestState, listing: &Listing) -> Result<Recovered> {
+    let numbers = listing.own.iter().filter_map(|name| match name {
+        FileName::Segment(number) if *number > state.flushed_segment => Some(*number),
+        _ => None,
+    });
+    let files = numbers.map(|number| {
+        let path = directory.path_of(FileName::Segment(number));
+        Ok((number, directory.file_system.read(&path)?))
+    });
+    let files = files.collect::<Result<Vec<_>>>()?;
+    let given: Vec<_> = files
+        .iter()
+        .map(|(number, bytes)| SegmentBytes {
+            number: *number,
+            bytes,
+        })
+        .collect();
+    let options = ReplayOptions {
+        magic: LOG_MAGIC,
+        boot_id: BootId(directory.file_system.boot_id()),
+    };
+    let error_of = |error| manifest::replay_error(directory, error, FileName::Segment);
+    let mut replay = Replay::new(&given, options).map_err(error_of)?;
+    let mut recovered = Recovered::default();
+    let mut memtables: Vec<(Memtable, u64)> = given.iter().map(|_| (Memtable::default(), 0)).collect();
+    for replayed in replay.by_ref() {
+        let replayed = replayed.map_err(error_of)?;
+        let LogPosition { segment, offset } = replayed.position;
+        let index = files
+            .iter()
+            .position(|(number, _)| *number == segment)
+            .expect("replayed from a given segment");
+        let entries = record::decode(replayed.payload).map_err(|malformed| Error::Damaged {
+            path: directory.path_of(FileName::Segment(segment)),
+            offset: offset + (RECORD_HEADER_LEN_BYTES + malformed.offset) as u64,
+            expected: malformed.expected.into(),
+            found: malformed.found,
+        })?;
+        let (memtable, log_bytes) = &mut memtables[index];
+        entries.into_iter().for_each(|entry| memtable.insert(entry));
+        *log_bytes += replayed.payload.len() as u64;
+        let record_len_bytes = (RECORD_HEADER_LEN_BYTES + replayed.payload.len()) as u64;
+        recovered.end = Some(LogPosition {
+            segment,
+            offset: offset + record_len_bytes,
+        });
+    }
+    recovered.dropped_bytes = replay
+        .report()
+        .dropped
+        .iter()
+        .map(|dropped| dropped.to - dropped.from)
+        .sum();
+    let last_used = recovered.end.map_or(0, |end| end.segment);
+    for ((number, _), (root, log_bytes)) in files
+        .iter()
+        .zip(memtables)
+        .filter(|((number, _), _)| *number <= last_used)
+    {
+        recovered.segments.push(*number);
+        recovered.frozen.insert(
+            0,
+            Arc::new(FrozenMemtable {
+                root,
+                segment: *number,
+                log_bytes,
+            }),
+        );
+    }
+    Ok(recovered)
+}

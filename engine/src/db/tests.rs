@@ -1,0 +1,394 @@
+//! The whole path: put, flush, get, compact, reopen.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the tests put files in the way of the database"
+)]
+
+use std::collections::BTreeMap;
+
+use crate::tests::{Rng, TestDb, manual};
+use crate::{Db, Durability, Error, KeyspaceOptions};
+
+#[test]
+fn a_key_is_readable_in_every_state_it_passes_through() {
+    let mut db = TestDb::open(manual());
+    db.put("key", "value").expect("put");
+    assert_eq!(
+        db.get("key").expect("get").as_deref(),
+        Some(&b"value"[..]),
+        "in the memtable"
+    );
+    db.flush().expect("flush");
+    assert_eq!(db.stats().table_count, 1);
+    assert_eq!(
+        db.get("key").expect("get").as_deref(),
+        Some(&b"value"[..]),
+        "in a table"
+    );
+    db.put("other", "from the log").expect("put");
+    db.reopen();
+    assert_eq!(
+        db.get("key").expect("get").as_deref(),
+        Some(&b"value"[..]),
+        "after reopening"
+    );
+    assert_eq!(
+        db.get("other").expect("get").as_deref(),
+        Some(&b"from the log"[..]),
+        "replayed"
+    );
+    assert_eq!(db.get("absent").expect("get"), None);
+    db.compact().expect("compact");
+    assert_eq!(db.stats().table_count, 1, "{:?}", db.stats());
+    assert_eq!(db.contents().len(), 2);
+    db.assert_sound();
+}
+
+#[test]
+fn the_store_equals_a_map_over_random_operations_flushes_compactions_and_reopens() {
+    for seed in 0..8 {
+        let mut rng = Rng::new(seed);
+        let options = manual()
+            .memtable_bytes(1 << (9 + rng.below(5)))
+            .target_table_bytes(256 << rng.below(6))
+            .l0_compaction_trigger(1 + rng.below(4));
+        let mut db = TestDb::open(options);
+        let mut model = BTreeMap::new();
+        for step in 0..800u32 {
+            let key = format!("{:03}", rng.below(200)).into_bytes();
+            match rng.below(100) {
+                0..50 => {
+                    let value = vec![b'v'; rng.below(40)];
+                    db.put(&key, &value).expect("put");
+                    model.insert(key, value);
+                }
+                50..85 => {
+                    db.delete(&key).expect("delete");
+                    model.remove(&key);
+                }
+                85..93 => {
+                    let found = db.get(&key).expect("get").map(|value| value.to_vec());
+                    assert_eq!(found.as_ref(), model.get(&key), "seed {seed}, step {step}");
+                }
+                93..96 => drop(db.run_background_step().expect("background step")),
+                96 => db.flush().expect("flush"),
+                97 => db.compact().expect("compact"),
+                98 => db.reopen(),
+                _ => db.assert_sound(),
+            }
+        }
+        let expected: Vec<_> = model.into_iter().collect();
+        assert_eq!(db.contents(), expected, "seed {seed}");
+        db.assert_sound();
+        db.compact().expect("compact");
+        assert_eq!(db.contents(), expected, "seed {seed}, compacted");
+        assert_eq!(db.stats().dead_record_count, 0);
+        db.assert_sound();
+    }
+}
+
+#[test]
+fn a_delete_stays_a_delete_through_flush_compaction_and_reopen() {
+    let mut db = TestDb::open(manual());
+    for value in ["same", "same", "different"] {
+        db.put("k", value).expect("put");
+        db.flush().expect("flush");
+        db.delete("k").expect("delete");
+        db.flush().expect("flush");
+        assert_eq!(db.get("k").expect("get"), None);
+        assert_eq!(
+            db.stats().table_count,
+            0,
+            "a table with nothing alive is dropped at once"
+        );
+        db.put("k", value).expect("put");
+        db.flush().expect("flush");
+        db.compact().expect("compact");
+        assert_eq!(
+            db.get("k").expect("get").as_deref(),
+            Some(value.as_bytes()),
+            "put, delete, put"
+        );
+        db.delete("k").expect("delete");
+        db.reopen();
+        assert_eq!(
+            db.get("k").expect("get"),
+            None,
+            "a delete in the log shields the table"
+        );
+    }
+    db.assert_sound();
+}
+
+#[test]
+fn the_last_operation_on_a_key_in_a_batch_wins_and_leaves_one_live_record() {
+    let mut db = TestDb::open(manual());
+    let mut batch = db.batch();
+    batch
+        .put(&*db, "k", "1")
+        .put(&*db, "k", "2")
+        .delete(&*db, "k")
+        .put(&*db, "k", "3");
+    batch
+        .put(&*db, "x", "1")
+        .delete(&*db, "x")
+        .put(&*db, "x", "2")
+        .delete(&*db, "x");
+    batch.commit(Durability::Sync).expect("commit");
+    for _ in 0..2 {
+        assert_eq!(db.contents(), [(b"k".to_vec(), b"3".to_vec())]);
+        db.reopen();
+    }
+    db.flush().expect("flush");
+    assert_eq!(db.stats().live_record_count, 1);
+    db.assert_sound();
+}
+
+#[test]
+fn a_key_pushed_and_popped_within_one_memtable_leaves_no_trace() {
+    let db = TestDb::open(manual());
+    db.put("older", "in a table").expect("put");
+    db.flush().expect("flush");
+    for round in 0..100u32 {
+        db.put(round.to_be_bytes(), "v").expect("put");
+        db.delete(round.to_be_bytes()).expect("delete");
+    }
+    assert_eq!(db.stats().memtable_entry_count, 0);
+    db.delete("older").expect("delete");
+    assert_eq!(
+        db.stats().memtable_delete_count,
+        1,
+        "this one shields a table's record"
+    );
+}
+
+#[test]
+fn snapshots_and_values_outlive_deletes_compactions_and_the_database() {
+    let mut db = TestDb::open(manual());
+    db.put("k", "old").expect("put");
+    db.flush().expect("flush");
+    let snapshot = db.snapshot();
+    let value = db.get("k").expect("get").expect("alive");
+    db.put("k", "new").expect("put");
+    db.flush().expect("flush");
+    db.compact().expect("compact");
+    assert_eq!(
+        snapshot.get(&*db, "k").expect("get").as_deref(),
+        Some(&b"old"[..])
+    );
+    assert_eq!(
+        db.stats().pinned_file_count,
+        1,
+        "the snapshot and the value keep the merged table"
+    );
+    let tables_before = table_files(&db);
+    drop(snapshot);
+    assert_eq!(table_files(&db), tables_before);
+    assert_eq!(value, b"old");
+    drop(value);
+    assert_eq!(
+        table_files(&db),
+        tables_before - 1,
+        "unlinked when the last reader let go"
+    );
+    db.reopen();
+    db.assert_sound();
+}
+
+fn table_files(db: &TestDb) -> usize {
+    let names = db
+        .dir
+        .path()
+        .read_dir()
+        .expect("listable")
+        .map(|entry| entry.expect("readable").file_name());
+    names
+        .filter(|name| name.to_string_lossy().ends_with(".table"))
+        .count()
+}
+
+#[test]
+fn keyspaces_are_separate_share_batches_and_can_be_dropped() {
+    let mut db = TestDb::open(manual());
+    let users = db.keyspace("users", KeyspaceOptions::default()).expect("creates");
+    let odd = db
+        .keyspace("../\0é", KeyspaceOptions::default())
+        .expect("any name is a name");
+    let mut batch = db.batch();
+    batch
+        .put(&*db, "k", "default")
+        .put(&users, "k", "user")
+        .put(&odd, "k", "odd");
+    batch.commit(Durability::Process).expect("commit");
+    drop((users, odd));
+    for flush in [false, true] {
+        if flush {
+            db.flush().expect("flush");
+        }
+        db.reopen();
+        let users = db.keyspace("users", KeyspaceOptions::default()).expect("opens");
+        assert_eq!(users.get("k").expect("get").as_deref(), Some(&b"user"[..]));
+        assert_eq!(db.get("k").expect("get").as_deref(), Some(&b"default"[..]));
+        assert_eq!(db.keyspace_names(), ["", "users", "../\0é"]);
+    }
+    let users = db.keyspace("users", KeyspaceOptions::default()).expect("opens");
+    let snapshot = db.snapshot();
+    users.put("unflushed", "v").expect("put");
+    db.drop_keyspace(&users).expect("drops");
+    assert!(matches!(users.put("k", "v"), Err(Error::KeyspaceDropped { .. })));
+    assert!(matches!(users.get("k"), Err(Error::KeyspaceDropped { .. })));
+    assert!(users.iter().next().is_some_and(|item| item.is_err()));
+    assert_eq!(
+        snapshot.get(&users, "k").expect("get").as_deref(),
+        Some(&b"user"[..])
+    );
+    let again = db
+        .keyspace("users", KeyspaceOptions::default())
+        .expect("the name is free again");
+    assert_eq!(again.iter().count(), 0, "old data never shows in a new keyspace");
+    drop((snapshot, users, again));
+    db.reopen();
+    assert_eq!(
+        db.keyspace("users", KeyspaceOptions::default())
+            .expect("opens")
+            .iter()
+            .count(),
+        0
+    );
+    db.assert_sound();
+}
+
+#[test]
+fn extreme_keys_and_values_survive_every_layer() {
+    let mut db = TestDb::open(manual());
+    let long_key = vec![0xFF; 1 << 20];
+    let large = vec![0xA5; 64 << 20];
+    let pairs: [(&[u8], &[u8]); 6] = [
+        (b"", b"empty key"),
+        (b"\0", b""),
+        (b"\0\0", b"\0"),
+        (b"\xff", b"\xff"),
+        (&long_key, b"long"),
+        (b"l", &large),
+    ];
+    for (key, value) in pairs {
+        db.put(key, value).expect("put");
+    }
+    for _ in 0..2 {
+        for (key, value) in pairs {
+            assert!(
+                db.get(key).expect("get").is_some_and(|found| *found == *value),
+                "{} bytes",
+                key.len()
+            );
+        }
+        assert_eq!(db.iter().count(), pairs.len());
+        db.reopen();
+        db.flush().expect("flush");
+    }
+    db.compact().expect("compact");
+    assert!(db.get("l").expect("get").is_some_and(|found| *found == *large));
+    let too_long = vec![0; crate::limits::KEY_LEN_BYTES_MAX + 1];
+    assert!(matches!(db.put(&too_long, ""), Err(Error::KeyTooLong { .. })));
+    db.assert_sound();
+}
+
+#[test]
+fn opening_says_what_is_in_the_way() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let missing = dir.path().join("missing");
+    let open = |path: &std::path::Path, options| Db::open(path, options).map(drop);
+    assert!(matches!(
+        open(&missing, manual().create_if_missing(false)),
+        Err(Error::NotADatabase { .. })
+    ));
+    assert!(!missing.exists(), "a refused open leaves nothing behind");
+    assert!(matches!(
+        open(dir.path(), manual().create_if_missing(false)),
+        Err(Error::NotADatabase { .. })
+    ));
+    assert!(matches!(
+        open(dir.path(), manual().read_only(true)),
+        Err(Error::NotADatabase { .. })
+    ));
+    assert_eq!(dir.path().read_dir().expect("listable").count(), 0);
+    let file = dir.path().join("file");
+    std::fs::write(&file, "in the way").expect("written");
+    assert!(matches!(open(&file, manual()), Err(Error::NotADatabase { .. })));
+    let db = Db::open(&missing, manual()).expect("creates");
+    assert!(
+        matches!(open(&missing, manual()), Err(Error::Locked { .. })),
+        "in the same process too"
+    );
+    assert!(matches!(
+        open(&missing, manual().read_only(true)),
+        Err(Error::Locked { .. })
+    ));
+    db.put("k", "v").expect("put");
+    drop(db);
+    assert!(matches!(
+        open(&missing, manual().error_if_exists(true)),
+        Err(Error::AlreadyExists { .. })
+    ));
+    open(&missing, manual()).expect("opens");
+}
+
+#[test]
+fn reading_only_replays_in_memory_and_writes_nothing() {
+    let db = TestDb::open(manual());
+    db.put("flushed", "1").expect("put");
+    db.flush().expect("flush");
+    db.put("logged", "2").expect("put");
+    let TestDb { dir, .. } = &db;
+    let path = dir.path().to_path_buf();
+    Db::clone(&db).close().expect("close");
+    let listing = || {
+        let mut files: Vec<_> = path
+            .read_dir()
+            .expect("listable")
+            .map(|entry| entry.expect("readable"))
+            .map(|entry| (entry.file_name(), entry.metadata().expect("readable").len()))
+            .collect();
+        files.sort();
+        files
+    };
+    let before = listing();
+    let reader = Db::open(&path, manual().read_only(true)).expect("opens");
+    let second = Db::open(&path, manual().read_only(true)).expect("readers share");
+    assert_eq!(reader.iter().count(), 2);
+    assert!(matches!(reader.put("k", "v"), Err(Error::ReadOnly { .. })));
+    assert!(matches!(reader.flush(), Err(Error::ReadOnly { .. })));
+    assert!(matches!(reader.compact(), Err(Error::ReadOnly { .. })));
+    assert!(matches!(
+        reader.keyspace("new", KeyspaceOptions::default()),
+        Err(Error::ReadOnly { .. })
+    ));
+    assert!(reader.verify().expect("verifies").is_sound());
+    drop((reader, second));
+    assert_eq!(listing(), before);
+}
+
+#[test]
+fn foreign_files_stay_and_orphans_go() {
+    let mut db = TestDb::open(manual());
+    db.put("k", "v").expect("put");
+    db.flush().expect("flush");
+    let foreign = [".DS_Store", "._000001.table", "Thumbs.db", "000009.sst~", "7.log"];
+    for name in foreign {
+        std::fs::write(db.dir.path().join(name), "somebody else's").expect("written");
+    }
+    let orphans = ["009999.table", "MANIFEST-000900", "CURRENT.tmp"];
+    for name in orphans {
+        std::fs::write(db.dir.path().join(name), "left behind").expect("written");
+    }
+    db.reopen();
+    for name in foreign {
+        assert!(db.dir.path().join(name).exists(), "{name} is not ours");
+    }
+    for name in orphans {
+        assert!(!db.dir.path().join(name).exists(), "{name} is an orphan");
+    }
+    assert_eq!(db.verify().expect("verifies").foreign_files.len(), foreign.len());
+    db.assert_sound();
+}

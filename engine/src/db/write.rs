@@ -1,0 +1,221 @@
+//! The life of a write.
+//!
+//! ```text
+//! commit    wait if flush or compaction lag            (pace.rs; no lock held)
+//!           ask older layers which deletes need to shield something       (no lock held)
+//!           -- writer lock ------------------------------------------------------------------
+//!           memtable or segment full: rotate
+//!           append one record to the log               survives a killed process
+//!           apply its operations to the active memtable, in one step      visible
+//!           ----------------------------------------------------------------------------------
+//!           Sync: join a group sync of the log         survives a power cut
+//! ```
+//!
+//! A segment belongs to exactly one memtable: a rotation freezes the active memtable together with its segment and
+//! starts both anew.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use tephra_wal::{LogError, PreparedSegment, segment_capacity_for};
+
+use super::engine::{Engine, Log, Writer};
+use crate::batch::record::{self, RecordBuilder};
+use crate::error::{Error, Result};
+use crate::file_name::FileName;
+use crate::instant::{FrozenMemtable, Instant, Layers};
+use crate::keyspace::Keyspace;
+use crate::memtable::{Entry, Memtable};
+use crate::options::Durability;
+
+/// Batches of more operations are applied to a copy of the root beside the readers, not under their lock.
+const APPLIED_UNDER_LOCK_MAX: usize = 64;
+
+/// Smallest capacity of a log segment in bytes.
+const SEGMENT_BYTES_MIN: u64 = 64 << 10;
+
+/// What a commit does to the active memtable.
+enum Change {
+    Insert(Entry),
+    /// A delete of a key that no older layer can hold: the entry goes, and nothing is left behind.
+    Forget(Entry),
+}
+
+impl Engine {
+    /// Commits the operations of a batch at one instant.
+    pub(crate) fn commit(
+        &self,
+        batch: &RecordBuilder,
+        touched: &[Keyspace],
+        durability: Durability,
+    ) -> Result<()> {
+        let log = self.check_writable()?;
+        if batch.op_count() == 0 {
+            return Ok(());
+        }
+        self.pace_writer()?;
+        let payload = batch.payload();
+        let entries = record::decode(payload).expect("a batch encodes what it was given");
+        let generation = self.active_segment.load(Ordering::Acquire);
+        let mut changes = self.plan(entries);
+
+        let position = {
+            let mut writer = self.writer.lock();
+            let log = self.check_writable()?;
+            touched.iter().try_for_each(Keyspace::check_alive)?;
+            let position = self.append(log, &mut writer, payload)?;
+            if writer.segment != generation {
+                // The memtable that was active when the layers were asked is one of them now: it may hold the keys.
+                changes.iter_mut().for_each(Change::keep_shield);
+            }
+            self.apply(changes);
+            position
+        };
+        self.counters.committed(batch.op_count(), payload.len());
+        if durability == Durability::Sync {
+            log.sync_through(position)
+                .map_err(|failure| self.stop_writing(Error::from_log(&self.directory, failure)))?;
+        }
+        Ok(())
+    }
+
+    /// Decides which deletes need an entry. Asks filters, so it runs before the commit lock is taken; the answers stay right as
+    /// long as the same memtable is active, since flushes and compactions move keys and add none.
+    fn plan(&self, entries: Vec<Entry>) -> Vec<Change> {
+        let layers = self.layers();
+        let shields = |entry: &Entry| entry.is_put() || layers.may_hold(entry.keyspace(), entry.key());
+        entries
+            .into_iter()
+            .map(|entry| {
+                if shields(&entry) {
+                    Change::Insert(entry)
+                } else {
+                    Change::Forget(entry)
+                }
+            })
+            .collect()
+    }
+
+    /// Appends a record to the log, rotating first where memtable or segment are full. The caller holds the commit lock.
+    fn append(&self, log: &Log, writer: &mut Writer, payload: &[u8]) -> Result<tephra_wal::LogPosition> {
+        let is_full = self.state.read().active.cost_bytes() >= self.options.memtable_bytes;
+        if is_full {
+            self.rotate(log, writer, payload.len())?;
+        }
+        let position = match log.append(payload) {
+            // The segment is at its end, or broken: the record goes into the next one.
+            Err(LogError::SegmentFull { .. } | LogError::Sealed { .. } | LogError::SegmentFailed { .. }) => {
+                self.rotate(log, writer, payload.len())?;
+                log.append(payload)
+            }
+            outcome => outcome,
+        };
+        let position = position.map_err(|failure| self.log_failed(failure))?;
+        writer.log_bytes += payload.len() as u64;
+        Ok(position)
+    }
+
+    /// A failed sync stops the writer; other failures concern one record or one segment.
+    fn log_failed(&self, failure: LogError) -> Error {
+        let stops = matches!(failure, LogError::SyncFailed { .. });
+        let error = Error::from_log(&self.directory, failure);
+        if stops { self.stop_writing(error) } else { error }
+    }
+
+    /// Freezes the active memtable with its segment and starts both anew. The caller holds the commit lock. After an error
+    /// nothing has changed.
+    pub(crate) fn rotate(&self, log: &Log, writer: &mut Writer, payload_len_bytes: usize) -> Result<()> {
+        let number = self.next_file_number();
+        let segment = self.prepare_segment(number, payload_len_bytes)?;
+        log.rotate(segment).map_err(|failure| {
+            // The segment was never in use; if it stays, the next open removes it.
+            drop(self.directory.remove(FileName::Segment(number)));
+            self.log_failed(failure)
+        })?;
+        let mut state = self.state.write();
+        let root = std::mem::take(&mut state.active);
+        let frozen = FrozenMemtable {
+            root,
+            segment: writer.segment,
+            log_bytes: writer.log_bytes,
+        };
+        let mut all = vec![Arc::new(frozen)];
+        all.extend(state.layers.frozen.iter().cloned());
+        let version = Arc::clone(&state.layers.version);
+        state.layers = Arc::new(Layers { frozen: all, version });
+        self.active_segment.store(number, Ordering::Release);
+        drop(state);
+        *writer = Writer {
+            segment: number,
+            log_bytes: 0,
+        };
+        self.work.request_flush();
+        Ok(())
+    }
+
+    /// Makes a segment that holds at least one record of a length, durable under its name, not yet in use.
+    pub(crate) fn prepare_segment(
+        &self,
+        number: u64,
+        payload_len_bytes: usize,
+    ) -> Result<PreparedSegment<Box<dyn tephra_wal::LogSegment>>> {
+        prepare_segment(
+            &self.directory,
+            self.options.memtable_bytes,
+            number,
+            payload_len_bytes,
+        )
+    }
+
+    /// Makes changes visible in one step. The caller holds the commit lock, so nobody else changes the active memtable.
+    fn apply(&self, changes: Vec<Change>) {
+        if changes.len() <= APPLIED_UNDER_LOCK_MAX {
+            let mut state = self.state.write();
+            apply_to(&mut state.active, changes);
+        } else {
+            let Instant { mut active, .. } = self.instant();
+            apply_to(&mut active, changes);
+            let replaced = std::mem::replace(&mut self.state.write().active, active);
+            drop(replaced);
+        }
+    }
+}
+
+impl Change {
+    fn keep_shield(&mut self) {
+        if let Change::Forget(entry) = self {
+            *self = Change::Insert(entry.clone());
+        }
+    }
+}
+
+fn apply_to(memtable: &mut Memtable, changes: Vec<Change>) {
+    for change in changes {
+        match change {
+            Change::Insert(entry) => memtable.insert(entry),
+            Change::Forget(entry) => memtable.remove(entry.keyspace(), entry.key()),
+        }
+    }
+}
+
+/// Makes a segment that holds at least one record of a length, durable under its name, not yet in use.
+pub(crate) fn prepare_segment(
+    directory: &crate::directory::Directory,
+    memtable_bytes: usize,
+    number: u64,
+    payload_len_bytes: usize,
+) -> Result<PreparedSegment<Box<dyn tephra_wal::LogSegment>>> {
+    let capacity_bytes = SEGMENT_BYTES_MIN
+        .max(memtable_bytes as u64)
+        .max(segment_capacity_for(payload_len_bytes as u64));
+    let path = directory.path_of(FileName::Segment(number));
+    let header = directory.framed_header(tephra_wal::LOG_MAGIC, number);
+    let prepare = || {
+        let segment = directory.file_system.create_segment(&path, capacity_bytes)?;
+        let segment =
+            PreparedSegment::new(segment, header).map_err(|failure| Error::from_log(directory, failure))?;
+        directory.sync()?;
+        Ok(segment)
+    };
+    prepare().inspect_err(|_| drop(directory.remove(FileName::Segment(number))))
+}

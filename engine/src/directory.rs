@@ -1,0 +1,128 @@
+//! A database's directory: where it is, what operates on it, and whose clock it lives by.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use tephra_wal::{BootId, FileHeader};
+
+use crate::clock::Clock;
+use crate::error::{Error, Result};
+use crate::file_name::FileName;
+use crate::vfs::{FileKind, FileSystem};
+
+/// The directory of one open database. Clones share it.
+#[derive(Clone, Debug)]
+pub(crate) struct Directory {
+    pub(crate) file_system: Arc<dyn FileSystem>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) path: PathBuf,
+    /// Tables that left the version and wait for their last reader to be unlinked.
+    pinned: Arc<Mutex<BTreeSet<u64>>>,
+}
+
+/// What lies in the directory.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Listing {
+    /// Files with names of ours, sorted.
+    pub(crate) own: Vec<FileName>,
+    /// Everything else, directories included.
+    pub(crate) foreign: Vec<String>,
+}
+
+impl Directory {
+    pub(crate) fn new(file_system: Arc<dyn FileSystem>, clock: Arc<dyn Clock>, path: &Path) -> Self {
+        Directory {
+            file_system,
+            clock,
+            path: path.to_path_buf(),
+            pinned: Arc::default(),
+        }
+    }
+
+    /// Tables that left the version and wait for their last reader to be unlinked.
+    pub(crate) fn pinned_files(&self) -> BTreeSet<u64> {
+        self.pinned.lock().clone()
+    }
+
+    /// A table leaves the version; see [`Directory::unlink_table`].
+    pub(crate) fn pin_table(&self, number: u64) {
+        self.pinned.lock().insert(number);
+    }
+
+    /// The last reader of a table that left the version has let go of it.
+    pub(crate) fn unlink_table(&self, number: u64) {
+        // A file that cannot be removed now is an orphan, which the next open removes.
+        drop(self.remove(FileName::Table(number)));
+        self.pinned.lock().remove(&number);
+    }
+
+    /// Path of one of our files.
+    pub(crate) fn path_of(&self, name: FileName) -> PathBuf {
+        name.in_dir(&self.path)
+    }
+
+    /// The files in the directory.
+    pub(crate) fn list(&self) -> Result<Listing> {
+        let mut listing = Listing::default();
+        for entry in self.file_system.list(&self.path)? {
+            let own = entry
+                .name
+                .to_str()
+                .and_then(FileName::parse)
+                .filter(|_| entry.kind == FileKind::File);
+            match own {
+                Some(name) => listing.own.push(name),
+                None => listing.foreign.push(entry.name.to_string_lossy().into_owned()),
+            }
+        }
+        listing.own.sort_unstable();
+        Ok(listing)
+    }
+
+    /// Makes created, renamed and removed names durable.
+    pub(crate) fn sync(&self) -> Result<()> {
+        Ok(self.file_system.sync_dir(&self.path)?)
+    }
+
+    /// Removes a file; one that is gone already is no error.
+    pub(crate) fn remove(&self, name: FileName) -> Result<()> {
+        match self.file_system.remove(&self.path_of(name)) {
+            Err(error) if !error.is_not_found() => Err(Error::from(error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The header of a framed file. Its salt differs from that of every other file, of this database or another, as far as
+    /// number, clock and boot differ.
+    pub(crate) fn framed_header(&self, magic: [u8; 8], number: u64) -> FileHeader {
+        let boot_id = BootId(self.file_system.boot_id());
+        let (boot_low, boot_high) = boot_id.0.split_at(8);
+        let ingredients = [
+            number,
+            self.clock.wall_ms(),
+            self.clock.now_ns(),
+            u64::from_le_bytes(boot_low.try_into().expect("half of sixteen bytes")),
+            u64::from_le_bytes(boot_high.try_into().expect("half of sixteen bytes")),
+        ];
+        let salt = ingredients
+            .into_iter()
+            .fold(0, |salt, ingredient| mix(salt ^ ingredient));
+        FileHeader {
+            magic,
+            number,
+            salt,
+            boot_id,
+        }
+    }
+}
+
+/// Spreads every input bit over all output bits; a bijection (two rounds of multiply and shift).
+fn mix(mut x: u64) -> u64 {
+    x ^= x >> 32;
+    x = x.wrapping_mul(0xD6E8_FEB8_6659_FD93);
+    x ^= x >> 32;
+    x = x.wrapping_mul(0xD6E8_FEB8_6659_FD93);
+    x ^ (x >> 32)
+}

@@ -1,0 +1,188 @@
+//! The flush: the oldest frozen memtable becomes tables and dead ordinals, in one manifest edit.
+//!
+//! ```text
+//! frozen memtable    put put delete put delete put            (in key order, keyspace by keyspace)
+//!                      |   |    |    |    |     |
+//!   live entries       '---'----)----'----)-----'--> one new table a keyspace      written, synced
+//!   deletes                     '---------'--------> ordinals in older tables      resolve.rs
+//!
+//! one edit:  add tables | kill ordinals | remove tables with nothing alive | flushed up to this segment
+//! ```
+//!
+//! Steps: write and sync the tables, sync the directory, open them; resolve the deletes against the version; take the
+//! version lock, look again at tables that a compaction has put there meanwhile, commit the edit, publish; remove the
+//! segment. A failure before the edit leaves no trace but files, which are removed; the log still holds everything.
+
+mod resolve;
+pub(crate) mod write_table;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::db::Engine;
+use crate::error::Result;
+use crate::file_name::FileName;
+use crate::instant::FrozenMemtable;
+use crate::memtable::Entry;
+use crate::table_file::TableFile;
+use crate::version::{Change, Edit, Version};
+use resolve::Resolution;
+
+/// The entries of one memtable, sorted out.
+#[derive(Default)]
+struct Sorted<'a> {
+    /// By keyspace, in key order.
+    live: BTreeMap<u32, Vec<&'a Entry>>,
+    deleted: BTreeMap<u32, Vec<&'a [u8]>>,
+}
+
+impl<'a> Sorted<'a> {
+    /// Entries of keyspaces that were dropped since they were written are left out.
+    fn new(frozen: &'a FrozenMemtable, version: &Version) -> Self {
+        let mut sorted = Sorted::default();
+        let entries = frozen
+            .root
+            .iter()
+            .filter(|entry| version.keyspace(entry.keyspace()).is_some());
+        for entry in entries {
+            if entry.is_put() {
+                sorted.live.entry(entry.keyspace()).or_default().push(entry);
+            } else {
+                sorted
+                    .deleted
+                    .entry(entry.keyspace())
+                    .or_default()
+                    .push(entry.key());
+            }
+        }
+        sorted
+    }
+}
+
+impl Engine {
+    /// Flushes the oldest frozen memtable. Returns whether there was one. One flush runs at a time, so generations reach the
+    /// manifest in order.
+    pub(crate) fn flush_oldest(&self) -> Result<bool> {
+        let _one_at_a_time = self.flushing.lock();
+        let layers = self.layers();
+        let Some(frozen) = layers.frozen.last() else {
+            return Ok(false);
+        };
+        let sorted = Sorted::new(frozen, &layers.version);
+        let tables = self.write_flushed_tables(frozen.segment, &sorted)?;
+        let mut resolution = Resolution::new(sorted.deleted);
+        if let Err(error) = resolution.look_up(&layers.version) {
+            self.remove_tables(tables.keys().copied());
+            return Err(error);
+        }
+        let written_bytes = tables.values().map(|file| file.len_bytes()).sum();
+        self.install_flush(frozen.segment, tables, resolution)?;
+        self.counters.flushed(written_bytes);
+        if let Some(log) = &self.log {
+            log.forget_through(frozen.segment);
+        }
+        // A segment that stays is removed at the next open.
+        drop(self.directory.remove(FileName::Segment(frozen.segment)));
+        self.work.request_compaction();
+        Ok(true)
+    }
+
+    /// Writes, syncs and opens one table for each keyspace with live entries.
+    fn write_flushed_tables(
+        &self,
+        segment: u64,
+        sorted: &Sorted<'_>,
+    ) -> Result<BTreeMap<u64, Arc<TableFile>>> {
+        let mut numbers = Vec::new();
+        let written = self.try_write_flushed_tables(segment, sorted, &mut numbers);
+        if written.is_err() {
+            self.remove_tables(numbers.into_iter());
+        }
+        written
+    }
+
+    /// `numbers` gets the numbers of all files that may exist.
+    fn try_write_flushed_tables(
+        &self,
+        segment: u64,
+        sorted: &Sorted<'_>,
+        numbers: &mut Vec<u64>,
+    ) -> Result<BTreeMap<u64, Arc<TableFile>>> {
+        let mut records = Vec::new();
+        for (&keyspace, entries) in &sorted.live {
+            let number = self.next_file_number();
+            numbers.push(number);
+            records.push(write_table::write(
+                &self.directory,
+                number,
+                keyspace,
+                segment,
+                entries,
+            )?);
+        }
+        if !records.is_empty() {
+            self.directory.sync()?;
+        }
+        let records = records.into_iter();
+        records
+            .map(|record| Ok((record.number, TableFile::open(&self.directory, record)?)))
+            .collect()
+    }
+
+    /// Makes the one edit of a flush and publishes it.
+    fn install_flush(
+        &self,
+        segment: u64,
+        tables: BTreeMap<u64, Arc<TableFile>>,
+        mut resolution: Resolution<'_>,
+    ) -> Result<()> {
+        let mut versions = self.versions.lock();
+        let version = Arc::clone(versions.current());
+        if let Err(error) = resolution.look_up(&version) {
+            self.remove_tables(tables.keys().copied());
+            return Err(error);
+        }
+        let kills = resolution.kills(&version);
+        let mut edit = Edit::default();
+        // A keyspace dropped while its table was being written takes the table with it.
+        let (kept, dropped): (BTreeMap<_, _>, BTreeMap<_, _>) = tables
+            .into_iter()
+            .partition(|(_, file)| version.keyspace(file.keyspace()).is_some());
+        edit.changes
+            .extend(kept.values().map(|file| Change::AddTable(file.record().clone())));
+        edit.changes.extend(kills.changes);
+        edit.changes.push(Change::Flushed { segment });
+        self.commit_edit(&mut versions, &edit, &kept, Some(segment))?;
+        self.counters.killed(kills.killed_count, kills.emptied_count);
+        self.remove_tables(dropped.keys().copied());
+        Ok(())
+    }
+
+    /// Removes files that no manifest names. One that stays is removed at the next open.
+    pub(crate) fn remove_tables(&self, numbers: impl Iterator<Item = u64>) {
+        for number in numbers {
+            drop(self.directory.remove(FileName::Table(number)));
+        }
+    }
+
+    /// Flushes everything that was committed before the call.
+    pub(crate) fn flush_all(&self) -> Result<()> {
+        let log = self.check_writable()?;
+        {
+            let mut writer = self.writer.lock();
+            let log_is_empty = writer.log_bytes == 0;
+            if !log_is_empty {
+                self.rotate(log, &mut writer, 0)?;
+            }
+        }
+        let newest = self.layers().frozen.first().map(|frozen| frozen.segment);
+        while let Some(newest) = newest {
+            let oldest = self.layers().frozen.last().map(|frozen| frozen.segment);
+            if oldest.is_none_or(|oldest| oldest > newest) {
+                break;
+            }
+            self.step(crate::background::Job::Flush)?;
+        }
+        Ok(())
+    }
+}

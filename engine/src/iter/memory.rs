@@ -1,0 +1,67 @@
+//! Walks one memtable's part of a range.
+
+use std::ops::Bound;
+
+use super::direction::Direction;
+use crate::memtable::{Entry, EntryRange, Memtable};
+
+/// The iterator with the entry it stands on.
+struct Walk<'a> {
+    rest: EntryRange<'a>,
+    current: Option<&'a Entry>,
+}
+
+self_cell::self_cell!(
+    /// A frozen root together with an iterator that borrows it.
+    struct RootAndWalk {
+        owner: Memtable,
+        #[not_covariant]
+        dependent: Walk,
+    }
+);
+
+/// Stands on one entry of a frozen memtable, or behind the last.
+pub(crate) struct MemorySource {
+    cell: RootAndWalk,
+    direction: Direction,
+}
+
+impl MemorySource {
+    /// Stands on the first entry between the bounds, in walking direction.
+    pub(crate) fn new(
+        root: Memtable,
+        keyspace: u32,
+        bounds: (Bound<&[u8]>, Bound<&[u8]>),
+        direction: Direction,
+    ) -> Self {
+        let cell = RootAndWalk::new(root, |root| Walk {
+            rest: root.range(keyspace, bounds.0, bounds.1),
+            current: None,
+        });
+        let mut source = MemorySource { cell, direction };
+        source.advance();
+        source
+    }
+
+    /// The entry the source stands on; `None` behind the last.
+    pub(crate) fn entry(&self) -> Option<&Entry> {
+        self.cell.with_dependent(|_, walk| walk.current)
+    }
+
+    /// Steps to the next entry.
+    pub(crate) fn advance(&mut self) {
+        let direction = self.direction;
+        self.cell.with_dependent_mut(|_, walk| {
+            walk.current = match direction {
+                Direction::Forward => walk.rest.next(),
+                Direction::Backward => walk.rest.next_back(),
+            };
+        });
+    }
+}
+
+impl std::fmt::Debug for MemorySource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("MemorySource").field("at", &self.entry()).finish()
+    }
+}

@@ -1,0 +1,149 @@
+//! Merges sources, newest first, into the live entries of a range, in one direction.
+//!
+//! ```text
+//! rank 0  active memtable      c  f         heap, ordered by (key in walking direction, rank)
+//! rank 1  frozen memtable   a     f
+//! rank 2  table             a  d            current: taken out of the heap, the newest entry of its key
+//! ```
+//!
+//! The newest source that stands on the smallest key answers for it; every other source that stands on the same key is
+//! stepped past it. A delete answers like a put, but is not handed out. The merge steps lazily: the entry handed out
+//! last stays readable until the next step, which is how the two ends of a range learn that they have met.
+
+use std::cmp::Ordering;
+
+use super::direction::Direction;
+use super::source::Source;
+use crate::error::Result;
+use crate::value::Value;
+
+/// A merge of sources that walk the same way.
+#[derive(Debug)]
+pub(crate) struct Merged {
+    direction: Direction,
+    /// Newest first: the index is the rank.
+    sources: Vec<Source>,
+    /// Indices of sources that stand on an entry, as a binary heap; without `current`.
+    heap: Vec<usize>,
+    /// The source of the entry handed out last.
+    current: Option<usize>,
+}
+
+impl Merged {
+    /// A merge of `sources`, newest first, each standing on its first entry. O(sources).
+    pub(crate) fn new(direction: Direction, sources: Vec<Source>) -> Self {
+        let mut merged = Merged {
+            direction,
+            sources,
+            heap: Vec::new(),
+            current: None,
+        };
+        for index in 0..merged.sources.len() {
+            merged.push(index);
+        }
+        merged
+    }
+
+    /// The key handed out last. `None` before the first and behind the last.
+    pub(crate) fn current_key(&self) -> Option<&[u8]> {
+        self.current.and_then(|index| self.sources[index].key())
+    }
+
+    /// Steps to the next live entry. Returns whether there is one; then [`Merged::current_key`] and
+    /// [`Merged::current_value`] tell it.
+    pub(crate) fn step(&mut self) -> Result<bool> {
+        loop {
+            if let Some(index) = self.current.take() {
+                self.sources[index].advance()?;
+                self.push(index);
+            }
+            let Some(index) = self.pop() else { return Ok(false) };
+            self.pass_older_entries(index)?;
+            self.current = Some(index);
+            if self.sources[index].is_live() {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// The value of the entry handed out last.
+    pub(crate) fn current_value(&self) -> Result<Value> {
+        let index = self
+            .current
+            .expect("a value is asked for only after a step that found one");
+        self.sources[index].value()
+    }
+
+    /// Steps every other source that stands on the key of `newest` past it.
+    fn pass_older_entries(&mut self, newest: usize) -> Result<()> {
+        while let Some(&top) = self.heap.first() {
+            if self.sources[top].key() != self.sources[newest].key() {
+                break;
+            }
+            self.sources[top].advance()?;
+            if self.sources[top].key().is_some() {
+                self.sift_down();
+            } else {
+                self.pop();
+            }
+        }
+        Ok(())
+    }
+
+    fn comes_before(&self, a: usize, b: usize) -> bool {
+        let (key_a, key_b) = (self.sources[a].key(), self.sources[b].key());
+        let (Some(key_a), Some(key_b)) = (key_a, key_b) else {
+            // Only a source just stepped to its end can be without a key, and it leaves the heap at once.
+            return key_b.is_none();
+        };
+        match self.direction.compare(key_a, key_b) {
+            Ordering::Equal => a < b,
+            order => order == Ordering::Less,
+        }
+    }
+
+    /// Puts a source into the heap, unless it is behind its last entry. O(log sources) comparisons.
+    fn push(&mut self, index: usize) {
+        if self.sources[index].key().is_none() {
+            return;
+        }
+        let mut at = self.heap.len();
+        self.heap.push(index);
+        while at > 0 {
+            let parent = (at - 1) / 2;
+            if !self.comes_before(self.heap[at], self.heap[parent]) {
+                break;
+            }
+            self.heap.swap(at, parent);
+            at = parent;
+        }
+    }
+
+    /// Takes out the source that stands on the next key. O(log sources) comparisons.
+    fn pop(&mut self) -> Option<usize> {
+        if self.heap.is_empty() {
+            return None;
+        }
+        let top = self.heap.swap_remove(0);
+        self.sift_down();
+        Some(top)
+    }
+
+    fn sift_down(&mut self) {
+        let mut at = 0;
+        loop {
+            let (left, right) = (2 * at + 1, 2 * at + 2);
+            let mut first = at;
+            for child in [left, right] {
+                if child < self.heap.len() && self.comes_before(self.heap[child], self.heap[first]) {
+                    first = child;
+                }
+            }
+            if first == at {
+                return;
+            }
+            self.heap.swap(at, first);
+            at = first;
+        }
+    }
+}

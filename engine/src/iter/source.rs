@@ -1,0 +1,103 @@
+//! The sources of a merge: memtables, tables, sorted runs.
+
+use super::Bounds;
+use super::direction::Direction;
+use super::memory::MemorySource;
+use super::table::{RunSource, TableSource};
+use crate::error::Result;
+use crate::instant::Instant;
+use crate::key::bound_as_slice;
+use crate::value::Value;
+
+/// One source; stands on an entry or behind its last.
+#[derive(Debug)]
+pub(crate) enum Source {
+    Memory(MemorySource),
+    Table(Box<TableSource>),
+    Run(Box<RunSource>),
+}
+
+impl Source {
+    /// The key stood on; `None` behind the last.
+    pub(crate) fn key(&self) -> Option<&[u8]> {
+        match self {
+            Source::Memory(source) => source.entry().map(|entry| entry.key()),
+            Source::Table(source) => source.key(),
+            Source::Run(source) => source.key(),
+        }
+    }
+
+    /// Whether the entry stood on says that its key is alive. Tables hold nothing else.
+    pub(crate) fn is_live(&self) -> bool {
+        match self {
+            Source::Memory(source) => source.entry().is_some_and(|entry| entry.is_put()),
+            Source::Table(_) | Source::Run(_) => true,
+        }
+    }
+
+    /// The value of the live entry stood on.
+    pub(crate) fn value(&self) -> Result<Value> {
+        match self {
+            Source::Memory(source) => {
+                let entry = source
+                    .entry()
+                    .expect("a value is asked for only where there is a key");
+                Ok(Value::in_memory(entry.clone()))
+            }
+            Source::Table(source) => source.value(),
+            Source::Run(source) => source.value(),
+        }
+    }
+
+    /// Steps to the next entry.
+    pub(crate) fn advance(&mut self) -> Result<()> {
+        match self {
+            Source::Memory(source) => {
+                source.advance();
+                Ok(())
+            }
+            Source::Table(source) => source.advance(),
+            Source::Run(source) => source.advance(),
+        }
+    }
+}
+
+/// Every source of an instant that can hold keys of the range, newest first, each standing on its first entry. The bounds
+/// must not be inverted.
+pub(crate) fn open_all(
+    instant: &Instant,
+    keyspace: u32,
+    bounds: &Bounds,
+    direction: Direction,
+) -> Result<Vec<Source>> {
+    let slices = (bound_as_slice(&bounds.0), bound_as_slice(&bounds.1));
+    let mut sources = Vec::new();
+    for root in instant.memtables() {
+        if !root.is_empty() {
+            sources.push(Source::Memory(MemorySource::new(
+                root.clone(),
+                keyspace,
+                slices,
+                direction,
+            )));
+        }
+    }
+    let Some(view) = instant.version().keyspace(keyspace) else {
+        return Ok(sources);
+    };
+    for table in view.flushed_tables() {
+        if table.file.overlaps(bounds) {
+            sources.push(Source::Table(Box::new(TableSource::new(
+                table.clone(),
+                bounds,
+                direction,
+            )?)));
+        }
+    }
+    for run in view.runs() {
+        if run.iter().any(|table| table.file.overlaps(bounds)) {
+            sources.push(Source::Run(Box::new(RunSource::new(run, bounds, direction)?)));
+        }
+    }
+    Ok(sources)
+}

@@ -1,0 +1,195 @@
+//! Walks one table's part of a range, and the parts of a sorted run of tables.
+
+use std::collections::VecDeque;
+use std::ops::{Bound, Range};
+use std::sync::Arc;
+
+use super::Bounds;
+use super::direction::Direction;
+use crate::dead_set::{next_live, previous_live};
+use crate::error::Result;
+use crate::key::bound_as_slice;
+use crate::table_file::{Cursor, TableFile};
+use crate::value::Value;
+use crate::version::TableView;
+
+self_cell::self_cell!(
+    /// An open table together with a cursor that borrows it.
+    struct TableAndCursor {
+        owner: Arc<TableFile>,
+        #[not_covariant]
+        dependent: Cursor,
+    }
+);
+
+/// Stands on one live record of a table, or behind the last.
+///
+/// The bounds are turned into ordinals once; after that no key is compared, and dead records are stepped over by
+/// ordinal, without touching their blocks where a whole block is dead.
+pub(crate) struct TableSource {
+    cell: TableAndCursor,
+    view: TableView,
+    direction: Direction,
+    /// The ordinals of the range that were not walked yet, the current one excluded.
+    rest: Range<u64>,
+    /// The ordinal stood on.
+    ordinal: Option<u64>,
+}
+
+impl TableSource {
+    /// Stands on the first live record between the bounds, in walking direction. Two searches and a seek.
+    pub(crate) fn new(view: TableView, bounds: &Bounds, direction: Direction) -> Result<Self> {
+        let rest = view
+            .file
+            .ordinals(bound_as_slice(&bounds.0), bound_as_slice(&bounds.1))?;
+        let cell = TableAndCursor::new(Arc::clone(&view.file), |file| file.cursor());
+        let mut source = TableSource {
+            cell,
+            view,
+            direction,
+            rest,
+            ordinal: None,
+        };
+        source.advance()?;
+        Ok(source)
+    }
+
+    /// The key stood on; `None` behind the last.
+    pub(crate) fn key(&self) -> Option<&[u8]> {
+        self.ordinal?;
+        Some(self.cell.with_dependent(|_, cursor| -> &[u8] {
+            // The cursor's key lives as long as the borrow of the cell.
+            cursor.key()
+        }))
+    }
+
+    /// The value stood on.
+    pub(crate) fn value(&self) -> Result<Value> {
+        let range = self.cell.with_dependent(|_, cursor| cursor.value_range());
+        Ok(Value::in_table(Arc::clone(&self.view.file), range))
+    }
+
+    /// Steps to the next live record of the range.
+    pub(crate) fn advance(&mut self) -> Result<()> {
+        let next = match self.direction {
+            Direction::Forward => next_live(&self.view.dead, self.rest.clone()),
+            Direction::Backward => previous_live(&self.view.dead, self.rest.clone()),
+        };
+        let Some(next) = next else {
+            self.rest = 0..0;
+            self.ordinal = None;
+            return Ok(());
+        };
+        let current = self.ordinal;
+        let moved = self.cell.with_dependent_mut(|_, cursor| {
+            if current.is_some_and(|current| current + 1 == next) {
+                cursor.next()
+            } else if current.is_some_and(|current| next + 1 == current) {
+                cursor.prev()
+            } else {
+                cursor.seek_ordinal(next)
+            }
+        });
+        self.view.file.expect_record(moved, next)?;
+        match self.direction {
+            Direction::Forward => self.rest.start = next + 1,
+            Direction::Backward => self.rest.end = next,
+        }
+        self.ordinal = Some(next);
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for TableSource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TableSource")
+            .field("table", &self.view.file.number())
+            .field("ordinal", &self.ordinal)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Walks the tables of a sorted run one after the other; one is open at a time.
+#[derive(Debug)]
+pub(crate) struct RunSource {
+    tables: VecDeque<TableView>,
+    bounds: Bounds,
+    direction: Direction,
+    open: Option<TableSource>,
+}
+
+impl RunSource {
+    /// Stands on the first live record of the run between the bounds. `tables` are sorted and do not overlap.
+    pub(crate) fn new(tables: &[TableView], bounds: &Bounds, direction: Direction) -> Result<Self> {
+        let overlapping = tables
+            .iter()
+            .filter(|view| view.file.overlaps(bounds))
+            .cloned()
+            .collect();
+        let mut source = RunSource {
+            tables: overlapping,
+            bounds: bounds.clone(),
+            direction,
+            open: None,
+        };
+        source.open_next()?;
+        Ok(source)
+    }
+
+    /// Opens tables until one has a live record in the range.
+    fn open_next(&mut self) -> Result<()> {
+        loop {
+            let view = match self.direction {
+                Direction::Forward => self.tables.pop_front(),
+                Direction::Backward => self.tables.pop_back(),
+            };
+            self.open = match view {
+                None => None,
+                Some(view) => Some(TableSource::new(view, &self.bounds, self.direction)?),
+            };
+            match &self.open {
+                Some(source) if source.key().is_none() => {}
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    /// The key stood on; `None` behind the last.
+    pub(crate) fn key(&self) -> Option<&[u8]> {
+        self.open.as_ref()?.key()
+    }
+
+    /// The value stood on.
+    pub(crate) fn value(&self) -> Result<Value> {
+        self.open
+            .as_ref()
+            .expect("a value is asked for only where there is a key")
+            .value()
+    }
+
+    /// Steps to the next live record of the run.
+    pub(crate) fn advance(&mut self) -> Result<()> {
+        let Some(open) = &mut self.open else { return Ok(()) };
+        open.advance()?;
+        if open.key().is_none() {
+            self.open_next()
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// Whether a table whose keys lie in `first..=last` can hold a key between the bounds.
+pub(crate) fn key_span_overlaps(first: &[u8], last: &[u8], bounds: &Bounds) -> bool {
+    let starts_before_end = match &bounds.1 {
+        Bound::Unbounded => true,
+        Bound::Included(upper) => first <= &upper[..],
+        Bound::Excluded(upper) => first < &upper[..],
+    };
+    let ends_behind_start = match &bounds.0 {
+        Bound::Unbounded => true,
+        Bound::Included(lower) => last >= &lower[..],
+        Bound::Excluded(lower) => last > &lower[..],
+    };
+    starts_before_end && ends_behind_start
+}

@@ -1,0 +1,219 @@
+//! A version: the open tables of all keyspaces with their dead sets, as one immutable value.
+//!
+//! ```text
+//! Version   keyspace 0 -> level 0   [table 31] [table 28] [table 25]     newest first, may overlap
+//!                         level 1   [a..f] [g..m] [n..z]                 a sorted run, older than level 0
+//!           keyspace 7 -> level 0   ...
+//! ```
+//!
+//! An edit makes a new version that shares everything it did not touch. Readers hold the version they started with; a
+//! table that left the current one is unlinked when the last of them lets go.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::edit::{Change, Edit};
+use super::state::ManifestState;
+use crate::dead_set::{self, DeadSet, is_dead};
+use crate::error::Result;
+use crate::table_file::TableFile;
+use crate::value::Value;
+
+/// A table as one version sees it.
+#[derive(Clone, Debug)]
+pub(crate) struct TableView {
+    pub(crate) file: Arc<TableFile>,
+    pub(crate) dead: DeadSet,
+}
+
+impl TableView {
+    /// Records not marked dead.
+    pub(crate) fn live_count(&self) -> u64 {
+        self.file.record_count() - dead_set::dead_count(&self.dead)
+    }
+
+    /// The value of a key, if the table holds it alive.
+    pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Value>> {
+        match self.file.find(key)? {
+            Some(located) if !is_dead(&self.dead, located.ordinal) => {
+                Ok(Some(Value::in_table(Arc::clone(&self.file), located.value_range)))
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+/// The tables of one keyspace.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct KeyspaceView {
+    /// Level 0 newest first, every other level sorted by key.
+    levels: Vec<Vec<TableView>>,
+}
+
+impl KeyspaceView {
+    /// The flushed tables, newest first. They may overlap.
+    pub(crate) fn flushed_tables(&self) -> &[TableView] {
+        self.levels.first().map_or(&[], Vec::as_slice)
+    }
+
+    /// The sorted runs, newest first. All of them are older than the flushed tables.
+    pub(crate) fn runs(&self) -> impl Iterator<Item = &[TableView]> {
+        self.levels.iter().skip(1).map(Vec::as_slice)
+    }
+
+    /// All levels, newest first.
+    pub(crate) fn levels(&self) -> &[Vec<TableView>] {
+        &self.levels
+    }
+
+    /// All tables, newest level first.
+    pub(crate) fn tables(&self) -> impl DoubleEndedIterator<Item = &TableView> {
+        self.levels.iter().flatten()
+    }
+
+    /// The tables that can hold a key, newest first: what a point read has to ask, in order.
+    pub(crate) fn candidates<'a>(&'a self, key: &'a [u8]) -> impl Iterator<Item = &'a TableView> {
+        let flushed = self
+            .flushed_tables()
+            .iter()
+            .filter(move |table| table.file.spans(key));
+        let in_runs = self.runs().filter_map(move |run| {
+            let index = run.partition_point(|table| table.file.last_key() < key);
+            run.get(index).filter(|table| table.file.spans(key))
+        });
+        flushed.chain(in_runs)
+    }
+
+    /// The value of a key: the newest table that holds it alive answers.
+    pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Value>> {
+        for table in self.candidates(key) {
+            if let Some(value) = table.get(key)? {
+                return Ok(Some(value));
+            }
+        }
+        Ok(None)
+    }
+
+    fn add(&mut self, level: u32, table: TableView) {
+        let level = level as usize;
+        if self.levels.len() <= level {
+            self.levels.resize_with(level + 1, Vec::new);
+        }
+        let tables = &mut self.levels[level];
+        let index = if level == 0 {
+            tables.partition_point(|other| other.file.number() > table.file.number())
+        } else {
+            tables.partition_point(|other| other.file.first_key() < table.file.first_key())
+        };
+        tables.insert(index, table);
+    }
+
+    fn remove(&mut self, number: u64) {
+        for tables in &mut self.levels {
+            tables.retain(|table| table.file.number() != number);
+        }
+    }
+
+    fn find_mut(&mut self, number: u64) -> Option<&mut TableView> {
+        self.levels
+            .iter_mut()
+            .flatten()
+            .find(|table| table.file.number() == number)
+    }
+}
+
+/// The tables of all keyspaces. Cloning shares them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Version {
+    keyspaces: imbl::OrdMap<u32, Arc<KeyspaceView>>,
+    flushed_table_count_max: usize,
+}
+
+impl Version {
+    /// The tables of one keyspace; `None` if it does not exist.
+    pub(crate) fn keyspace(&self, number: u32) -> Option<&Arc<KeyspaceView>> {
+        self.keyspaces.get(&number)
+    }
+
+    /// All keyspaces.
+    pub(crate) fn keyspaces(&self) -> impl Iterator<Item = (u32, &Arc<KeyspaceView>)> {
+        self.keyspaces.iter().map(|(&number, view)| (number, view))
+    }
+
+    /// Most flushed tables that a keyspace has: what readers pay for a lagging compaction.
+    pub(crate) fn flushed_table_count_max(&self) -> usize {
+        self.flushed_table_count_max
+    }
+
+    /// All tables of all keyspaces.
+    pub(crate) fn tables(&self) -> impl Iterator<Item = &TableView> {
+        self.keyspaces.values().flat_map(|view| view.tables())
+    }
+
+    /// The version of a manifest's state. `files` holds every table the state names, open.
+    pub(crate) fn of_state(state: &ManifestState, files: &BTreeMap<u64, Arc<TableFile>>) -> Version {
+        Version::default().after(&state.to_edit(), &ManifestState::default(), files)
+    }
+
+    /// The version after an edit. `before` is the manifest's state before it; `added` holds the tables it adds, open.
+    pub(crate) fn after(
+        &self,
+        edit: &Edit,
+        before: &ManifestState,
+        added: &BTreeMap<u64, Arc<TableFile>>,
+    ) -> Version {
+        let mut next = self.clone();
+        let keyspace_of = |number: u64| match added.get(&number) {
+            Some(file) => file.keyspace(),
+            None => before.tables[&number].record.keyspace,
+        };
+        for change in &edit.changes {
+            match change {
+                Change::CreateKeyspace { number, .. } => {
+                    next.keyspaces.insert(*number, Arc::default());
+                }
+                Change::DropKeyspace { number } => {
+                    next.keyspaces.remove(number);
+                }
+                Change::AddTable(record) => {
+                    let file = Arc::clone(&added[&record.number]);
+                    next.keyspace_mut(record.keyspace)
+                        .add(record.level, TableView { file, dead: None });
+                }
+                Change::RemoveTable { number } => next.keyspace_mut(keyspace_of(*number)).remove(*number),
+                Change::MoveTable { number, level } => {
+                    let view = next.keyspace_mut(keyspace_of(*number));
+                    let table = view
+                        .find_mut(*number)
+                        .expect("the manifest's state accepted this move")
+                        .clone();
+                    view.remove(*number);
+                    view.add(*level, table);
+                }
+                Change::Kill { table, ordinals } => {
+                    let view = next.keyspace_mut(keyspace_of(*table));
+                    let table = view
+                        .find_mut(*table)
+                        .expect("the manifest's state accepted this kill");
+                    table.dead = dead_set::with_added(&table.dead, table.file.record_count(), ordinals);
+                }
+                Change::Flushed { .. } | Change::NextFile { .. } | Change::NextKeyspace { .. } => {}
+            }
+        }
+        next.flushed_table_count_max = next
+            .keyspaces
+            .values()
+            .map(|view| view.flushed_tables().len())
+            .max()
+            .unwrap_or(0);
+        next
+    }
+
+    fn keyspace_mut(&mut self, number: u32) -> &mut KeyspaceView {
+        let view = self
+            .keyspaces
+            .get_mut(&number)
+            .expect("the manifest's state knows the keyspace");
+        Arc::make_mut(view)
+    }
+}
