@@ -10,6 +10,7 @@
 //! bits behind the end of the bytes read as zeros.
 
 mod reader;
+mod shift;
 mod str;
 mod string;
 #[cfg(test)]
@@ -17,5 +18,6 @@ mod tests;
 mod window;
 
 pub use reader::BitReader;
+pub(crate) use shift::copy_shifted;
 pub use str::BitStr;
 pub use string::BitString;

@@ -66,6 +66,12 @@ impl BitString {
         self.bytes
     }
 
+    /// Bytes and length, for whoever writes into the reserved room behind them and keeps the invariants.
+    #[inline(always)]
+    pub(crate) const fn parts_mut(&mut self) -> (&mut Vec<u8>, &mut u64) {
+        (&mut self.bytes, &mut self.len)
+    }
+
     /// The bytes of which every bit is in use.
     #[must_use]
     pub(crate) fn whole_bytes(&self) -> &[u8] {

@@ -54,6 +54,20 @@ pub fn push_backspace(out: &mut BitString, n: u64, code: BackspaceCode) {
     }
 }
 
+/// The Golomb code of `n` as a number and its width, where that is below 57; `None` where it is not.
+#[inline]
+pub(crate) const fn short_field(n: u64, modulus: u64) -> Option<(u64, u64)> {
+    let (quotient, remainder) = (n / modulus, n % modulus);
+    let (width, cutoff) = (remainder_width(modulus) as u64, cutoff(modulus));
+    if quotient > 56 || quotient + width > 55 {
+        return None;
+    }
+    Some(match remainder < cutoff {
+        true => (1 << (width - 1) | remainder, quotient + width),
+        false => (1 << width | (remainder + cutoff), quotient + 1 + width),
+    })
+}
+
 /// The length in bits of the exponential-Golomb code of `n`, order 0: 1 to 129.
 #[must_use]
 #[inline]

@@ -32,6 +32,19 @@ pub fn push(out: &mut Vec<u8>, mut n: u64) {
     out.push(n as u8);
 }
 
+/// Writes the code of `n` to the start of `out`, which is long enough, and gives its length in bytes.
+#[inline]
+pub(crate) fn put(out: &mut [u8], mut n: u64) -> usize {
+    let mut len = 0;
+    while n >= 0x80 {
+        out[len] = (n & 0x7f) as u8 | 0x80;
+        n >>= 7;
+        len += 1;
+    }
+    out[len] = (n & 0x7f) as u8;
+    len + 1
+}
+
 /// Reads one code from the start of `bytes`: the number and its length in bytes.
 ///
 /// # Errors

@@ -39,6 +39,20 @@ impl<'a> ByteSpan<'a> {
         &self.readable[self.start..self.start + self.len]
     }
 
+    /// How many bytes there are.
+    #[must_use]
+    #[inline]
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    #[inline]
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
     /// The readable slice, where the bytes start in it, how many there are.
     #[must_use]
     #[inline]
