@@ -106,8 +106,8 @@ unsafe fn put_controls(to: *mut u8, controls: Controls) -> *mut u8 {
     let width = controls.width.unwrap_or(0);
     if (controls.lead | controls.suffix | width) < 0x80 {
         let word = controls.lead | controls.suffix << 8 | width << 16;
-        // SAFETY: four of the bytes that the caller gives.
-        unsafe { to.cast::<[u8; 4]>().write((word as u32).to_le_bytes()) };
+        // SAFETY: eight of the bytes that the caller gives.
+        unsafe { to.cast::<[u8; 8]>().write(word.to_le_bytes()) };
         // SAFETY: two or three of the bytes just written.
         return unsafe { to.add(2 + usize::from(controls.width.is_some())) };
     }
