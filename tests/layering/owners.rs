@@ -87,6 +87,21 @@ const OWNERS: &[(&str, &str, &str)] = &[
         "engine/src/vfs/std_fs.rs",
         "the lock file names the process that holds it",
     ),
+    (
+        "unsafe",
+        "sstable/src/writer/framing/byte.rs",
+        "stores of byte frames over reserved slack",
+    ),
+    (
+        "unsafe",
+        "sstable/src/writer/framing/bit.rs",
+        "stores of bit frames over reserved slack",
+    ),
+    (
+        "unsafe",
+        "sstable/src/bits/shift.rs",
+        "copies of shifted bits into reserved memory",
+    ),
     ("clocks", "engine/src/clock.rs", "the port to the system's clocks"),
     (
         "threads",
