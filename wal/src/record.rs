@@ -14,7 +14,7 @@
 //! Example: salt 0, offset 64, kind 1 (data), payload `abc`:
 //!
 //! ```text
-//!   01  03 00 00 00  c2 41 24 35  (header CRC)  61 62 63          16 bytes
+//!   01  03 00 00 00  c2 41 24 35  (header CRC)  61 62 63          16 bytes in all
 //! ```
 
 use std::fmt;

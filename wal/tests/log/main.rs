@@ -10,6 +10,8 @@ mod chain;
 #[cfg(test)]
 mod endings;
 #[cfg(test)]
+mod format;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod writing;
