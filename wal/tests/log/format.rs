@@ -10,11 +10,19 @@ const SPECIFICATION: &str = include_str!("../../FORMAT.md");
 fn example() -> Vec<u8> {
     let mut bytes = Vec::new();
     for line in SPECIFICATION.lines() {
-        let Some((offset, rest)) = line.trim().split_once("  ") else { continue };
-        let (Ok(offset), 4) = (usize::from_str_radix(offset, 16), offset.len()) else { continue };
+        let Some((offset, rest)) = line.trim().split_once("  ") else {
+            continue;
+        };
+        let (Ok(offset), 4) = (usize::from_str_radix(offset, 16), offset.len()) else {
+            continue;
+        };
         let digits = rest.split('|').next().unwrap_or_default();
         assert_eq!(offset, bytes.len(), "offsets in the example: {line}");
-        bytes.extend(digits.split_whitespace().map(|byte| u8::from_str_radix(byte, 16).unwrap()));
+        bytes.extend(
+            digits
+                .split_whitespace()
+                .map(|byte| u8::from_str_radix(byte, 16).unwrap()),
+        );
     }
     bytes
 }
