@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use parking_lot::Mutex;
+use parking_lot::{Condvar, Mutex};
 use tephra_wal::{LogSegment, SegmentSync};
 
 use super::{
@@ -18,7 +18,7 @@ use super::{
 };
 
 /// What happens instead of a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum Fault {
     /// An error of the device.
     DeviceError,
@@ -30,6 +30,49 @@ pub enum Fault {
     ZeroWrite,
     /// The bit of this number, counted round the file, is read wrong. Other calls go through.
     FlipBit(u64),
+    /// The call waits until the gate is opened, then goes through: a disk that stalls.
+    Stall(Gate),
+}
+
+/// Holds calls back until it is opened, once and for all. Clones are the same gate.
+#[derive(Clone, Debug, Default)]
+pub struct Gate(Arc<(Mutex<GateState>, Condvar)>);
+
+#[derive(Debug, Default)]
+struct GateState {
+    is_open: bool,
+    arrived_count: usize,
+}
+
+impl Gate {
+    /// A closed gate.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Lets everybody through.
+    pub fn open(&self) {
+        self.0.0.lock().is_open = true;
+        self.0.1.notify_all();
+    }
+
+    /// Returns when so many calls have come to the gate.
+    pub fn wait_for(&self, call_count: usize) {
+        let mut state = self.0.0.lock();
+        while state.arrived_count < call_count {
+            self.0.1.wait(&mut state);
+        }
+    }
+
+    fn pass(&self) {
+        let mut state = self.0.0.lock();
+        state.arrived_count += 1;
+        self.0.1.notify_all();
+        while !state.is_open {
+            self.0.1.wait(&mut state);
+        }
+    }
 }
 
 /// Which calls a rule means.
@@ -134,10 +177,15 @@ impl Faults {
                 rule.skip_count -= 1;
                 return true;
             }
-            hit = Some(rule.fault);
+            hit = Some(rule.fault.clone());
             rule.lasts
         });
         record.fault_count += u64::from(hit.is_some());
+        drop(record);
+        if let Some(Fault::Stall(gate)) = &hit {
+            gate.pass();
+            return None;
+        }
         hit
     }
 
@@ -153,7 +201,7 @@ fn error_of(fault: Fault) -> Option<io::Error> {
     match fault {
         Fault::DeviceError => Some(io::Error::other("injected device error")),
         Fault::StorageFull => Some(io::Error::new(io::ErrorKind::StorageFull, "injected full disk")),
-        Fault::ShortWrite | Fault::ZeroWrite | Fault::FlipBit(_) => None,
+        Fault::ShortWrite | Fault::ZeroWrite | Fault::FlipBit(_) | Fault::Stall(_) => None,
     }
 }
 
@@ -348,7 +396,7 @@ impl io::Write for FaultFile {
             Some(Fault::ZeroWrite) => Ok(0),
             Some(Fault::ShortWrite) => self.inner.write(half),
             Some(fault) => {
-                if fault == Fault::StorageFull {
+                if matches!(fault, Fault::StorageFull) {
                     self.inner.write_all(half)?;
                 }
                 let error = error_of(fault).unwrap_or_else(|| io::Error::other("injected"));
@@ -380,10 +428,11 @@ struct FaultSegment {
 impl LogSegment for FaultSegment {
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         let fault = self.faults.call(Operation::Append, &self.path);
+        let leaves_half = matches!(fault, Some(Fault::StorageFull));
         let Some(error) = fault.and_then(error_of) else {
             return self.inner.append(bytes);
         };
-        if fault == Some(Fault::StorageFull) {
+        if leaves_half {
             self.inner.append(&bytes[..bytes.len() / 2])?;
         }
         Err(FsError::new(Operation::Append, &self.path, error).into())

@@ -5,6 +5,8 @@
 //! lives of the log. A failure names its seed. `SEEDS=n` in the environment runs more.
 
 #[cfg(test)]
+mod concurrent;
+#[cfg(test)]
 mod history;
 #[cfg(test)]
 mod lying_disk;

@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Calls, Fault, FaultFs, Rule};
+use super::{Calls, Fault, FaultFs, Gate, Rule};
 use crate::vfs::{FileSystem, MemFs, Operation};
 
 /// Five calls that change something; says which failed.
@@ -123,4 +123,23 @@ fn segments_fail_at_append_and_at_sync() {
     ));
     syncer.sync().unwrap_err();
     syncer.sync().unwrap();
+}
+
+#[test]
+fn a_stalled_call_holds_up_nobody_else() {
+    let fs = fresh();
+    let mut file = fs.create_new(Path::new("a")).unwrap();
+    let gate = Gate::new();
+    fs.add(Rule::once(
+        Calls::Only(Operation::Sync),
+        Fault::Stall(gate.clone()),
+    ));
+    std::thread::scope(|scope| {
+        let stalled = scope.spawn(move || file.sync());
+        gate.wait_for(1);
+        fs.create_new(Path::new("b")).unwrap().sync().unwrap();
+        assert!(fs.exists(Path::new("a")).unwrap() && !stalled.is_finished());
+        gate.open();
+        stalled.join().unwrap().unwrap();
+    });
 }
