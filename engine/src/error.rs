@@ -17,6 +17,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use tephra_compaction::CompactionError;
 use tephra_sstable::{TableError, TableWriteError};
 use tephra_wal::LogError;
 
@@ -138,12 +139,10 @@ pub enum Error {
     },
 
     /// A compaction gave up. Its inputs are untouched.
-    #[error("compaction of keyspace {keyspace:?} failed, its tables are unchanged: {reason}")]
+    #[error("compaction failed, the tables are unchanged: {source}")]
     Compaction {
-        /// The keyspace's name.
-        keyspace: String,
-        /// What the merge reported.
-        reason: String,
+        /// What went wrong.
+        source: Arc<CompactionError>,
     },
 
     /// A key is longer than [`limits::KEY_LEN_BYTES_MAX`](crate::limits).

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tephra_sstable::{Byte, EncodedView, Table, TableCursor, TableError};
+use tephra_sstable::{Byte, Table, TableCursor, TableError};
 
 use crate::directory::Directory;
 use crate::error::{Error, Result};
@@ -183,11 +183,6 @@ impl TableFile {
     /// The table layer's table.
     pub(crate) fn table(&self) -> &Table<FileBytes, Byte> {
         &self.table
-    }
-
-    /// The stream a merge reads.
-    pub(crate) fn encoded(&self) -> Result<EncodedView<'_>> {
-        self.table.encoded().map_err(|error| self.error(error))
     }
 
     /// The file's bytes.

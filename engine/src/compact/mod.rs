@@ -15,3 +15,6 @@ mod late_kills;
 mod level_view;
 mod merge;
 mod run;
+mod sink;
+#[cfg(test)]
+mod tests;

@@ -123,13 +123,7 @@ impl Engine {
 
     /// Merges tables, given oldest first, into new ones of a level.
     fn merge(&self, keyspace: u32, inputs: Vec<TableView>, level: u32) -> Result<Vec<Weak<TableFile>>> {
-        let name = self
-            .versions
-            .lock()
-            .cores()
-            .get(&keyspace)
-            .map_or(String::new(), |core| core.name.clone());
-        let outputs = merge::merge(self, &name, keyspace, &inputs, level)?;
+        let outputs = merge::merge(self, keyspace, &inputs, level)?;
         let read_bytes = inputs.iter().map(|table| table.file.len_bytes()).sum();
         let written_bytes = outputs.values().map(|file| file.len_bytes()).sum();
         let removed = self.install_merge(keyspace, &inputs, outputs)?;
@@ -138,7 +132,7 @@ impl Engine {
     }
 
     /// Makes the one edit of a merge and publishes it. Outputs that do not become part of the version are unlinked.
-    fn install_merge(
+    pub(super) fn install_merge(
         &self,
         keyspace: u32,
         inputs: &[TableView],
@@ -179,11 +173,6 @@ impl Engine {
         let files = removed.iter().map(|table| Arc::downgrade(&table.file)).collect();
         self.commit_edit(&mut versions, &edit, &added, None)?;
         Ok(files)
-    }
-
-    /// Whether background work should end early.
-    pub(crate) fn is_closing(&self) -> bool {
-        self.work.is_stopping()
     }
 }
 

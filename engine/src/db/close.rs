@@ -6,7 +6,7 @@ use super::engine::Engine;
 use crate::error::{Error, Result};
 
 impl Engine {
-    /// Refuses all further calls, tells background work to stop, and seals the log.
+    /// Refuses all further calls, tells background work to stop, and seals manifest and log.
     ///
     /// Nothing is flushed: the log holds what the memtables hold, and is replayed at the next open.
     pub(crate) fn close(&self) -> Result<()> {
@@ -14,14 +14,18 @@ impl Engine {
             return Ok(());
         }
         self.work.stop();
+        let may_write = self.log.is_some() && self.stopped.get().is_none();
         // Whoever is in the middle of an edit or a commit finishes it first.
-        drop(self.versions.lock());
-        let _writer = self.writer.lock();
-        let sealed = match &self.log {
-            Some(log) if self.stopped.get().is_none() => log.seal(),
-            _ => Ok(()),
+        let sealed = {
+            let mut versions = self.versions.lock();
+            if may_write { versions.seal() } else { Ok(()) }
         };
-        sealed.map_err(|failure| Error::from_log(&self.directory, failure))
+        let _writer = self.writer.lock();
+        if let Some(log) = self.log.as_ref().filter(|_| may_write) {
+            log.seal()
+                .map_err(|failure| Error::from_log(&self.directory, failure))?;
+        }
+        sealed
     }
 
     /// Lets the next opener in. Called when the background threads have ended.

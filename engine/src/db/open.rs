@@ -1,7 +1,7 @@
 //! Opening a database: lock, manifest, tables, log.
 //!
 //! ```text
-//!  1  the directory; LOCK                        a second opener is refused here
+//!  1  the directory, made durable if new; LOCK   a second opener is refused here
 //!  2  CURRENT -> manifest -> state               none: a new database, unless files of one lie around
 //!  3  every table of the state, opened           missing, or not the one the manifest means: an error
 //!  4  log segments behind the flushed one        replayed into frozen memtables, one a segment
@@ -81,9 +81,13 @@ fn enter(directory: &Directory, options: &Options) -> Result<Option<Box<dyn Lock
             if !has_current && !may_create {
                 return not_a_database("the directory holds no CURRENT file");
             }
+            if !has_current {
+                // An open that was cut short may have made the directory. If it was somebody else, its name is theirs to keep.
+                drop(sync_parent(directory, &directory.path));
+            }
         }
         Some(_) => return not_a_database("a file of that name is in the way"),
-        None if may_create => directory.file_system.create_dir_all(&directory.path)?,
+        None if may_create => make_directory(directory)?,
         None => return not_a_database("there is no such directory"),
     }
     let lock_path = directory.path_of(FileName::Lock);
@@ -91,6 +95,37 @@ fn enter(directory: &Directory, options: &Options) -> Result<Option<Box<dyn Lock
         Ok(directory.file_system.lock_shared(&lock_path)?)
     } else {
         Ok(Some(directory.file_system.lock_exclusive(&lock_path)?))
+    }
+}
+
+/// Makes the directory and those above it that are missing, with names that survive a power cut.
+fn make_directory(directory: &Directory) -> Result<()> {
+    let mut missing = Vec::new();
+    for path in directory
+        .path
+        .ancestors()
+        .filter(|path| !path.as_os_str().is_empty())
+    {
+        if directory.file_system.exists(path)? {
+            break;
+        }
+        missing.push(path);
+    }
+    directory.file_system.create_dir_all(&directory.path)?;
+    missing
+        .into_iter()
+        .rev()
+        .try_for_each(|path| sync_parent(directory, path))
+}
+
+/// Makes the name of a directory durable.
+fn sync_parent(directory: &Directory, path: &Path) -> Result<()> {
+    match path.parent() {
+        None => Ok(()),
+        Some(parent) if parent.as_os_str().is_empty() => {
+            Ok(directory.file_system.sync_dir(Path::new("."))?)
+        }
+        Some(parent) => Ok(directory.file_system.sync_dir(parent)?),
     }
 }
 

@@ -6,8 +6,11 @@
 )]
 
 use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
 
-use crate::tests::{Rng, TestDb, manual};
+use crate::tests::{DIR, Rng, TestDb, manual};
+use crate::vfs::{Calls, Fault, FaultFs, FileSystem as _, MemFs, Rule};
 use crate::{Db, Durability, Error, KeyspaceOptions};
 
 #[test]
@@ -47,7 +50,7 @@ fn a_key_is_readable_in_every_state_it_passes_through() {
 
 #[test]
 fn the_store_equals_a_map_over_random_operations_flushes_compactions_and_reopens() {
-    for seed in 0..8 {
+    for seed in 0..40 {
         let mut rng = Rng::new(seed);
         let options = manual()
             .memtable_bytes(1 << (9 + rng.below(5)))
@@ -182,30 +185,18 @@ fn snapshots_and_values_outlive_deletes_compactions_and_the_database() {
         1,
         "the snapshot and the value keep the merged table"
     );
-    let tables_before = table_files(&db);
+    let tables_before = db.count_files(".table");
     drop(snapshot);
-    assert_eq!(table_files(&db), tables_before);
+    assert_eq!(db.count_files(".table"), tables_before);
     assert_eq!(value, b"old");
     drop(value);
     assert_eq!(
-        table_files(&db),
+        db.count_files(".table"),
         tables_before - 1,
         "unlinked when the last reader let go"
     );
     db.reopen();
     db.assert_sound();
-}
-
-fn table_files(db: &TestDb) -> usize {
-    let names = db
-        .dir
-        .path()
-        .read_dir()
-        .expect("listable")
-        .map(|entry| entry.expect("readable").file_name());
-    names
-        .filter(|name| name.to_string_lossy().ends_with(".table"))
-        .count()
 }
 
 #[test]
@@ -296,66 +287,57 @@ fn extreme_keys_and_values_survive_every_layer() {
 
 #[test]
 fn opening_says_what_is_in_the_way() {
-    let dir = tempfile::tempdir().expect("a temporary directory");
-    let missing = dir.path().join("missing");
-    let open = |path: &std::path::Path, options| Db::open(path, options).map(drop);
-    assert!(matches!(
-        open(&missing, manual().create_if_missing(false)),
-        Err(Error::NotADatabase { .. })
-    ));
-    assert!(!missing.exists(), "a refused open leaves nothing behind");
-    assert!(matches!(
-        open(dir.path(), manual().create_if_missing(false)),
-        Err(Error::NotADatabase { .. })
-    ));
-    assert!(matches!(
-        open(dir.path(), manual().read_only(true)),
-        Err(Error::NotADatabase { .. })
-    ));
-    assert_eq!(dir.path().read_dir().expect("listable").count(), 0);
-    let file = dir.path().join("file");
-    std::fs::write(&file, "in the way").expect("written");
-    assert!(matches!(open(&file, manual()), Err(Error::NotADatabase { .. })));
-    let db = Db::open(&missing, manual()).expect("creates");
+    let machine = MemFs::new();
+    machine.create_dir_all(Path::new("/empty")).expect("creates");
+    let open = |path: &str, options| Db::open_with(Arc::new(machine.clone()), path, options).map(drop);
+    let refused = |outcome: crate::Result<()>| matches!(outcome, Err(Error::NotADatabase { .. }));
+    assert!(refused(open("/missing", manual().create_if_missing(false))));
     assert!(
-        matches!(open(&missing, manual()), Err(Error::Locked { .. })),
+        !machine.exists(Path::new("/missing")).expect("inspects"),
+        "a refused open leaves nothing behind"
+    );
+    assert!(refused(open("/empty", manual().create_if_missing(false))));
+    assert!(refused(open("/empty", manual().read_only(true))));
+    assert!(machine.list(Path::new("/empty")).expect("lists").is_empty());
+    drop(machine.create_new(Path::new("/file")).expect("creates"));
+    assert!(refused(open("/file", manual())));
+    let db = TestDb::open_on(machine.clone(), manual());
+    assert!(
+        matches!(open(DIR, manual()), Err(Error::Locked { .. })),
         "in the same process too"
     );
     assert!(matches!(
-        open(&missing, manual().read_only(true)),
+        open(DIR, manual().read_only(true)),
         Err(Error::Locked { .. })
     ));
     db.put("k", "v").expect("put");
     drop(db);
     assert!(matches!(
-        open(&missing, manual().error_if_exists(true)),
+        open(DIR, manual().error_if_exists(true)),
         Err(Error::AlreadyExists { .. })
     ));
-    open(&missing, manual()).expect("opens");
+    open(DIR, manual()).expect("opens");
 }
 
 #[test]
 fn reading_only_replays_in_memory_and_writes_nothing() {
-    let db = TestDb::open(manual());
+    let mut db = TestDb::open(manual());
     db.put("flushed", "1").expect("put");
     db.flush().expect("flush");
     db.put("logged", "2").expect("put");
-    let TestDb { dir, .. } = &db;
-    let path = dir.path().to_path_buf();
-    Db::clone(&db).close().expect("close");
-    let listing = || {
-        let mut files: Vec<_> = path
-            .read_dir()
-            .expect("listable")
-            .map(|entry| entry.expect("readable"))
-            .map(|entry| (entry.file_name(), entry.metadata().expect("readable").len()))
-            .collect();
-        files.sort();
-        files
+    db.close();
+    let listing = || -> Vec<_> {
+        db.files()
+            .iter()
+            .map(|name| (name.clone(), db.read_file(name)))
+            .collect()
     };
     let before = listing();
-    let reader = Db::open(&path, manual().read_only(true)).expect("opens");
-    let second = Db::open(&path, manual().read_only(true)).expect("readers share");
+    let machine = FaultFs::new(Arc::new(db.machine.clone()));
+    machine.add(Rule::always(Calls::Changing, Fault::DeviceError));
+    let open = || Db::open_with(Arc::new(machine.clone()), DIR, manual().read_only(true));
+    let reader = open().expect("opens");
+    let second = open().expect("readers share");
     assert_eq!(reader.iter().count(), 2);
     assert!(matches!(reader.put("k", "v"), Err(Error::ReadOnly { .. })));
     assert!(matches!(reader.flush(), Err(Error::ReadOnly { .. })));
@@ -375,19 +357,17 @@ fn foreign_files_stay_and_orphans_go() {
     db.put("k", "v").expect("put");
     db.flush().expect("flush");
     let foreign = [".DS_Store", "._000001.table", "Thumbs.db", "000009.sst~", "7.log"];
-    for name in foreign {
-        std::fs::write(db.dir.path().join(name), "somebody else's").expect("written");
-    }
     let orphans = ["009999.table", "MANIFEST-000900", "CURRENT.tmp"];
-    for name in orphans {
-        std::fs::write(db.dir.path().join(name), "left behind").expect("written");
+    for name in foreign.iter().chain(&orphans) {
+        db.write_file(name, b"not the database's");
     }
     db.reopen();
+    let files = db.files();
     for name in foreign {
-        assert!(db.dir.path().join(name).exists(), "{name} is not ours");
+        assert!(files.iter().any(|file| file == name), "{name} is not ours");
     }
     for name in orphans {
-        assert!(!db.dir.path().join(name).exists(), "{name} is an orphan");
+        assert!(!files.iter().any(|file| file == name), "{name} is an orphan");
     }
     assert_eq!(db.verify().expect("verifies").foreign_files.len(), foreign.len());
     db.assert_sound();

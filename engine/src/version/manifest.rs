@@ -63,6 +63,12 @@ impl Manifest {
         Ok(())
     }
 
+    /// Ends the file with a record that changes nothing. What was in force stays in force whatever becomes of it; but damage of the
+    /// last edit is then known from an edit that a crash cut short.
+    pub(crate) fn seal(&mut self) -> Result<()> {
+        self.append(&Edit::default())
+    }
+
     /// Number in the file's name.
     pub(crate) fn number(&self) -> u64 {
         self.number

@@ -138,6 +138,11 @@ impl VersionSet {
         }
     }
 
+    /// Ends the manifest in order; see [`Manifest::seal`]. No edit may follow.
+    pub(crate) fn seal(&mut self) -> Result<()> {
+        self.manifest.as_mut().map_or(Ok(()), Manifest::seal)
+    }
+
     /// Starts a new manifest if the one in force has grown past its limit. `number` gives the new one's number.
     ///
     /// The state takes `next_file` along, so that numbers given out but not yet named stay used.

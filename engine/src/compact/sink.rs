@@ -1,0 +1,81 @@
+//! Where a merge's outputs go: files of the database's directory, not yet named by the manifest.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
+
+use tephra_compaction::OutputSink;
+use tephra_sstable::TableSummary;
+
+use crate::db::Engine;
+use crate::error::Result;
+use crate::file_name::FileName;
+use crate::table_file::TableFile;
+use crate::version::TableRecord;
+use crate::vfs::WritableFile;
+
+/// The tables of one merge.
+pub(super) struct TableSink<'a> {
+    engine: &'a Engine,
+    keyspace: u32,
+    level: u32,
+    /// Synced tables.
+    records: Vec<TableRecord>,
+    /// Numbers of files that may exist.
+    numbers: Vec<u64>,
+}
+
+impl<'a> TableSink<'a> {
+    pub(super) fn new(engine: &'a Engine, keyspace: u32, level: u32) -> Self {
+        TableSink {
+            engine,
+            keyspace,
+            level,
+            records: Vec::new(),
+            numbers: Vec::new(),
+        }
+    }
+
+    /// Makes the names durable and opens the tables.
+    pub(super) fn open_tables(&mut self) -> Result<BTreeMap<u64, Arc<TableFile>>> {
+        if !self.records.is_empty() {
+            self.engine.directory.sync()?;
+        }
+        let records = std::mem::take(&mut self.records).into_iter();
+        records
+            .map(|record| Ok((record.number, TableFile::open(&self.engine.directory, record)?)))
+            .collect()
+    }
+
+    /// Removes every file made.
+    pub(super) fn remove_files(&self) {
+        self.engine.remove_tables(self.numbers.iter().copied());
+    }
+}
+
+impl OutputSink for TableSink<'_> {
+    type Write = Box<dyn WritableFile>;
+
+    fn create(&mut self) -> io::Result<(u64, Self::Write)> {
+        let number = self.engine.next_file_number();
+        self.numbers.push(number);
+        let path = self.engine.directory.path_of(FileName::Table(number));
+        Ok((number, self.engine.directory.file_system.create_new(&path)?))
+    }
+
+    fn finish(&mut self, mut out: Self::Write, summary: TableSummary) -> io::Result<()> {
+        out.sync()?;
+        self.records.push(TableRecord {
+            number: summary.table_id,
+            keyspace: self.keyspace,
+            level: self.level,
+            len_bytes: summary.file_len_bytes,
+            record_count: summary.record_count,
+        });
+        Ok(())
+    }
+
+    fn abandon(&mut self, table_id: u64) {
+        self.engine.remove_tables(std::iter::once(table_id));
+    }
+}

@@ -1,0 +1,168 @@
+//! Compaction racing with deletes, drops and failures.
+
+use std::sync::Arc;
+
+use super::merge;
+use crate::KeyspaceOptions;
+use crate::tests::{TestDb, manual};
+use crate::version::TableView;
+
+fn key(number: u32) -> [u8; 4] {
+    number.to_be_bytes()
+}
+
+/// Two overlapping flushed tables, each with every key of `0..count`.
+fn two_tables(count: u32) -> TestDb {
+    let db = TestDb::open(manual().target_table_bytes(300));
+    for generation in ["old", "new"] {
+        for number in 0..count {
+            db.put(key(number), generation).expect("put");
+        }
+        db.flush().expect("flush");
+    }
+    db
+}
+
+/// The tables of the default keyspace, oldest first.
+fn inputs_of(db: &TestDb) -> Vec<TableView> {
+    let layers = db.default_keyspace().handle().engine().layers();
+    layers
+        .version
+        .keyspace(0)
+        .expect("exists")
+        .tables()
+        .rev()
+        .cloned()
+        .collect()
+}
+
+#[test]
+fn deletes_flushed_while_a_compaction_runs_are_killed_in_its_outputs() {
+    // Every third key, all keys (the inputs vanish from the version), and none.
+    for step in [3, 1, 1000] {
+        let db = two_tables(100);
+        let engine = db.default_keyspace().handle().engine();
+        let inputs = inputs_of(&db);
+        let outputs = merge::merge(engine, 0, &inputs, 6).expect("merges");
+        assert!(outputs.len() > 1, "several outputs share the kills");
+        for number in (0..100).filter(|number| number % step == 1 || step == 1) {
+            db.delete(key(number)).expect("delete");
+        }
+        db.flush().expect("flush");
+        let before = db.contents();
+        engine.install_merge(0, &inputs, outputs).expect("installs");
+        drop(inputs);
+        assert_eq!(db.contents(), before, "nothing that was deleted comes back");
+        let stats = db.stats();
+        assert_eq!(stats.live_record_count, before.len() as u64);
+        db.assert_sound();
+        db.compact().expect("compact");
+        assert_eq!(db.contents(), before);
+        assert_eq!(db.stats().dead_record_count, 0);
+        db.assert_sound();
+    }
+}
+
+#[test]
+fn a_put_after_a_late_delete_wins_over_the_outputs() {
+    let db = two_tables(20);
+    let engine = db.default_keyspace().handle().engine();
+    let inputs = inputs_of(&db);
+    let outputs = merge::merge(engine, 0, &inputs, 6).expect("merges");
+    db.delete(key(5)).expect("delete");
+    db.flush().expect("flush");
+    db.put(key(5), "newest").expect("put");
+    db.flush().expect("flush");
+    engine.install_merge(0, &inputs, outputs).expect("installs");
+    assert_eq!(db.get(key(5)).expect("get").as_deref(), Some(&b"newest"[..]));
+    db.delete(key(5)).expect("delete");
+    db.flush().expect("flush");
+    assert_eq!(
+        db.get(key(5)).expect("get"),
+        None,
+        "no older record comes to light"
+    );
+    drop(inputs);
+    db.assert_sound();
+}
+
+#[test]
+fn a_keyspace_dropped_while_it_is_compacted_takes_the_outputs_along() {
+    let mut db = TestDb::open(manual());
+    let doomed = db
+        .keyspace("doomed", KeyspaceOptions::default())
+        .expect("creates");
+    for value in ["1", "2"] {
+        doomed.put("k", value).expect("put");
+        db.flush().expect("flush");
+    }
+    let number = doomed.number();
+    let engine = Arc::clone(db.default_keyspace().handle());
+    let inputs: Vec<TableView> = {
+        let layers = engine.engine().layers();
+        layers
+            .version
+            .keyspace(number)
+            .expect("exists")
+            .tables()
+            .rev()
+            .cloned()
+            .collect()
+    };
+    let outputs = merge::merge(engine.engine(), number, &inputs, 6).expect("merges");
+    db.drop_keyspace(&doomed).expect("drops");
+    engine
+        .engine()
+        .install_merge(number, &inputs, outputs)
+        .expect("gives up without an error");
+    drop((inputs, doomed, engine));
+    assert_eq!(db.count_files(".table"), 0, "{:?}", db.files());
+    db.assert_sound();
+    db.reopen();
+    db.assert_sound();
+}
+
+#[test]
+fn mixes_of_tables_with_few_and_many_records_merge_to_the_model() {
+    let db = TestDb::open(manual().memtable_bytes(64 << 20).target_table_bytes(1 << 20));
+    let mut model = std::collections::BTreeMap::new();
+    for (round, count) in [1u32, 2, 16, 65_535, 65_536, 1].into_iter().enumerate() {
+        for number in 0..count {
+            let value = format!("{round}");
+            db.put(key(number.wrapping_mul(0x9E37_79B1)), &value)
+                .expect("put");
+            model.insert(key(number.wrapping_mul(0x9E37_79B1)).to_vec(), value.into_bytes());
+        }
+        db.flush().expect("flush");
+    }
+    db.compact().expect("compact");
+    assert!(db.contents().into_iter().eq(model));
+    assert_eq!(db.stats().level_table_counts.first(), Some(&0));
+}
+
+#[test]
+fn deleting_everything_converges_to_no_table_whatever_levels_it_lay_on() {
+    let db = TestDb::open(manual().l0_compaction_trigger(2).target_table_bytes(500));
+    for round in 0..6u32 {
+        for number in 0..200 {
+            db.put(key(number * 7 + round), [b'v'; 20]).expect("put");
+        }
+        db.flush().expect("flush");
+        while db.run_background_step().expect("background step") {}
+    }
+    for (key, _) in db.contents() {
+        db.delete(key).expect("delete");
+    }
+    db.flush().expect("flush");
+    assert_eq!(
+        db.stats().table_count,
+        0,
+        "tables with nothing alive need no compaction"
+    );
+    assert_eq!(db.count_files(".table"), 0);
+    assert!(
+        !db.run_background_step().expect("background step"),
+        "idle means idle"
+    );
+    db.assert_sound();
+}

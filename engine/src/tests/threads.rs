@@ -1,0 +1,168 @@
+//! Readers, writers and background threads at once.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use super::{DIR, TestDb, assert_sound, contents};
+use crate::vfs::MemFs;
+use crate::{Db, Durability, Options};
+
+/// Memtables and tables so small that flushes and compactions never pause.
+fn busy() -> Options {
+    Options::default()
+        .memtable_bytes(8 << 10)
+        .target_table_bytes(4 << 10)
+        .l0_compaction_trigger(2)
+}
+
+#[test]
+fn a_published_delete_is_never_read_back() {
+    let db = TestDb::open(busy());
+    let published = AtomicU32::new(0);
+    let rounds = 4000u32;
+    for number in 0..rounds {
+        db.put(number.to_be_bytes(), [b'v'; 30]).expect("put");
+    }
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for number in 0..rounds {
+                db.delete(number.to_be_bytes()).expect("delete");
+                published.store(number + 1, Ordering::Release);
+            }
+        });
+        scope.spawn(|| {
+            let mut seen = 0;
+            while seen < rounds {
+                seen = published.load(Ordering::Acquire);
+                if let Some(number) = seen.checked_sub(1) {
+                    assert_eq!(db.get(number.to_be_bytes()).expect("get"), None, "{number}");
+                }
+            }
+        });
+    });
+    assert_eq!(contents(&db).len(), 0);
+    db.assert_sound();
+}
+
+#[test]
+fn a_batch_is_seen_whole_by_gets_ranges_and_snapshots() {
+    let db = TestDb::open(busy());
+    let done = AtomicBool::new(false);
+    let keys: Vec<[u8; 2]> = (0..100u8).map(|number| [b'k', number]).collect();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for round in 0..400u32 {
+                let mut batch = db.batch();
+                for key in &keys {
+                    batch.put(&*db, key, round.to_be_bytes());
+                }
+                batch.commit(Durability::Process).expect("commits");
+            }
+            done.store(true, Ordering::Release);
+        });
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while !done.load(Ordering::Acquire) {
+                    let snapshot = db.snapshot();
+                    let values: Vec<_> = snapshot
+                        .iter(&*db)
+                        .map(|item| item.expect("readable").1.to_vec())
+                        .collect();
+                    assert!(
+                        values.is_empty() || values.len() == 100,
+                        "{} of 100",
+                        values.len()
+                    );
+                    assert!(values.windows(2).all(|pair| pair[0] == pair[1]), "one round");
+                    let ends = db
+                        .range(..)
+                        .next_back()
+                        .map(|item| item.expect("readable").1.to_vec());
+                    assert!(ends.is_none_or(|value| values.first().is_none_or(|first| *first <= value)));
+                }
+            });
+        }
+    });
+    db.assert_sound();
+}
+
+#[test]
+fn concurrent_durable_commits_survive_a_power_cut_and_share_syncs() {
+    let machine = MemFs::new();
+    let db = Db::open_with(Arc::new(machine.clone()), DIR, busy()).expect("opens");
+    let acknowledged = AtomicU32::new(0);
+    std::thread::scope(|scope| {
+        for thread in 0..4u32 {
+            let (db, acknowledged) = (&db, &acknowledged);
+            scope.spawn(move || {
+                for number in 0..100u32 {
+                    let mut batch = db.batch();
+                    batch.put(db, (thread * 1000 + number).to_be_bytes(), [b'v'; 20]);
+                    batch.commit(Durability::Sync).expect("commits");
+                    acknowledged.fetch_add(1, Ordering::AcqRel);
+                }
+            });
+        }
+    });
+    for cut in 0..5 {
+        let db = Db::open_with(Arc::new(machine.after_power_cut(cut)), DIR, busy()).expect("reopens");
+        assert_eq!(contents(&db).len(), 400, "power cut {cut}");
+        assert_sound(&db);
+    }
+}
+
+#[test]
+fn closing_under_load_ends_every_caller_with_an_error_and_loses_nothing() {
+    let machine = MemFs::new();
+    let db = Db::open_with(Arc::new(machine.clone()), DIR, busy()).expect("opens");
+    let acknowledged = AtomicU32::new(0);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for number in 0u32.. {
+                if db.put(number.to_be_bytes(), [b'v'; 30]).is_err() {
+                    break;
+                }
+                acknowledged.store(number + 1, Ordering::Release);
+            }
+        });
+        scope.spawn(|| {
+            while acknowledged.load(Ordering::Acquire) < 2000 {
+                std::thread::yield_now();
+            }
+            db.clone().close().expect("closes");
+        });
+    });
+    assert!(matches!(db.get("k"), Err(crate::Error::Closed)));
+    let reopened = Db::open_with(Arc::new(machine), DIR, busy()).expect("the lock is free");
+    assert_eq!(
+        contents(&reopened).len(),
+        acknowledged.load(Ordering::Acquire) as usize
+    );
+    assert_sound(&reopened);
+}
+
+#[test]
+fn a_backlog_of_flushed_tables_found_at_open_is_compacted_without_a_write() {
+    let machine = MemFs::new();
+    let db = TestDb::open_on(machine.clone(), super::manual().l0_compaction_trigger(20));
+    for number in 0..10u32 {
+        db.put(number.to_be_bytes(), "v").expect("put");
+        db.flush().expect("flush");
+    }
+    drop(db);
+    let db = TestDb::open_on(machine, Options::default());
+    // The threads were asked to look; there is nothing to wait for but their work.
+    for _ in 0..10_000 {
+        if db.stats().compaction_count > 0 {
+            break;
+        }
+        std::thread::yield_now();
+        db.default_keyspace()
+            .handle()
+            .engine()
+            .work
+            .wait_for_progress(std::time::Duration::from_millis(1));
+    }
+    assert!(db.stats().compaction_count > 0);
+    db.assert_sound();
+}
