@@ -182,6 +182,17 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
+    /// The segment that the oldest one read names as the one before it, unless there was none; it was not among those
+    /// given. Whoever left it out must know why: it was flushed.
+    #[must_use]
+    pub fn follows(&self) -> Option<u64> {
+        let oldest = &self.segments[*self.chain.first()?];
+        oldest
+            .begin
+            .map(|before| before.segment)
+            .filter(|&segment| segment != 0)
+    }
+
     /// What was read so far, and at the end how it ended.
     #[must_use]
     pub fn report(&self) -> &ReplayReport {

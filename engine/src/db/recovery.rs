@@ -55,6 +55,17 @@ pub(crate) fn replay(directory: &Directory, state: &ManifestState, listing: &Lis
     };
     let error_of = |error| manifest::replay_error(directory, error, FileName::Segment);
     let mut replay = Replay::new(&given, options).map_err(error_of)?;
+    // A manifest that lost its last edits would take flushed segments for unflushed ones: they are gone, and that tells.
+    if let Some(before) = replay.follows().filter(|&before| before > state.flushed_segment) {
+        return Err(Error::Inconsistent {
+            path: directory.path_of(FileName::Segment(before)),
+            expected: format!(
+                "this log segment: tables hold the log up to segment {} only",
+                state.flushed_segment
+            ),
+            found: "no such file".into(),
+        });
+    }
     let mut recovered = Recovered::default();
     let mut memtables: Vec<(Memtable, u64)> = given.iter().map(|_| (Memtable::default(), 0)).collect();
     for replayed in replay.by_ref() {
