@@ -113,8 +113,17 @@ fn objections(package: &Value, rules: &Table) -> Vec<String> {
         wrong.push(format!("{name}: licence {licence} is not in deny.toml"));
     }
     for ban in rules["bans"]["deny"].as_array().unwrap() {
-        if ban["name"].as_str() == Some(name) {
-            wrong.push(format!("{name}: banned: {}", ban["reason"].as_str().unwrap()));
+        let banned = ban["name"].as_str().unwrap();
+        let reason = ban["reason"].as_str().unwrap();
+        // Some crates of others may use it; ours may not.
+        let is_excused = ban.get("wrappers").is_some();
+        if banned == name && !is_excused {
+            wrong.push(format!("{name}: banned: {reason}"));
+        }
+        let is_ours = package["source"].is_null();
+        let dependencies = package["dependencies"].as_array().into_iter().flatten();
+        if is_ours && dependencies.clone().any(|d| d["name"].as_str() == Some(banned)) {
+            wrong.push(format!("{name}: depends on {banned}: {reason}"));
         }
     }
     // Packages of this repository have no source.
@@ -159,6 +168,7 @@ fn canary_bad_dependencies_are_seen() {
         package("b", None, crates_io),
         package("anyhow", Some("MIT"), crates_io),
         package("c", Some("MIT"), "git+https://example.org/c#0123"),
+        serde_json::json!({ "name": "ours", "license": "MIT", "dependencies": [{ "name": "byteorder" }] }),
     ] {
         assert_eq!(objections(&bad, &rules).len(), 1, "{bad}");
     }

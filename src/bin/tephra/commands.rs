@@ -170,8 +170,15 @@ fn delete(args: args::Delete) -> Result<()> {
 }
 
 fn verify(args: &args::Verify, out: &mut dyn Write) -> Result<()> {
-    let db = open_to_read(&args.database.db)?;
-    let report = db.verify()?;
+    let report = match open_to_read(&args.database.db).and_then(|db| Ok(db.verify()?)) {
+        Ok(report) => report,
+        // Damage that keeps the database from being opened is what was looked for, not a refusal.
+        Err(Failure::Database(damage)) if is_damage(&damage) => {
+            writeln!(out, "wrong: {damage}").map_err(Failure::Output)?;
+            return Err(Failure::Unsound { problem_count: 1 });
+        }
+        Err(failure) => return Err(failure),
+    };
     for problem in &report.problems {
         writeln!(out, "wrong: {problem}").map_err(Failure::Output)?;
     }
@@ -197,6 +204,16 @@ fn verify(args: &args::Verify, out: &mut dyn Write) -> Result<()> {
         grouped(report.live_key_count),
     )
     .map_err(Failure::Output)
+}
+
+/// Whether an error says that bytes of the database are wrong, rather than that they cannot be had.
+fn is_damage(error: &tephradb::Error) -> bool {
+    matches!(
+        error,
+        tephradb::Error::Damaged { .. }
+            | tephradb::Error::Table { .. }
+            | tephradb::Error::Inconsistent { .. }
+    )
 }
 
 fn stats(args: &args::Stats, out: &mut dyn Write) -> Result<()> {

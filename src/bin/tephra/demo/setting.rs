@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::args;
 use crate::failure::{Failure, Result};
+use crate::records::check_file;
 
 /// The data file, below the current directory or below the source tree.
 const DATA_FILE: &str = "data/unicode-names.tsv";
@@ -15,20 +16,27 @@ const SOURCE_TREE: &str = env!("CARGO_MANIFEST_DIR");
 pub(crate) struct Setting {
     pub(crate) data: PathBuf,
     pub(crate) db: PathBuf,
+    /// Lines of the data file, each of them a record.
+    pub(crate) record_count: u64,
 }
 
 impl Setting {
-    /// Finds the data, and makes a fresh directory unless one is named.
+    /// Finds and checks the data; then makes a fresh directory unless one is named.
     pub(crate) fn find(args: &args::Demo) -> Result<Setting> {
         let data = match &args.data {
             Some(path) => path.clone(),
             None => find_data()?,
         };
+        let record_count = check_file(&data, false)?;
         let db = match &args.db {
             Some(path) => fresh(path)?,
             None => make_directory()?,
         };
-        Ok(Setting { data, db })
+        Ok(Setting {
+            data,
+            db,
+            record_count,
+        })
     }
 }
 

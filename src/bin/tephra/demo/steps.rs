@@ -12,7 +12,7 @@ use crate::commands::load_records;
 use crate::escape::escape;
 use crate::failure::Result;
 use crate::figures::{grouped, ratio};
-use crate::records::{Records, check_file};
+use crate::records::Records;
 use crate::stopwatch::Stopwatch;
 
 /// The demo shows a merge of at least this many tables.
@@ -48,7 +48,7 @@ impl Story {
     pub(crate) fn begin(setting: Setting, page: &mut Page<'_>) -> Result<Story> {
         let watch = Stopwatch::start();
         let mut step = Step::begin("Read the file");
-        let record_count = check_file(&setting.data, false)?;
+        let record_count = setting.record_count;
         let mut model = Model::new();
         let mut records = Records::open(&setting.data, false)?;
         while let Some((key, value)) = records.next()? {
