@@ -164,9 +164,11 @@ impl Unit for Byte {
     #[inline]
     fn head(string: &[u8], at: u64) -> u64 {
         let rest = string.get(index(at)..).unwrap_or(&[]);
-        match rest.first_chunk() {
-            Some(head) => u64::from_be_bytes(*head),
-            None => rest
+        match (rest.first_chunk(), string.last_chunk()) {
+            (Some(head), _) => u64::from_be_bytes(*head),
+            // The last eight bytes without those before the rest, which is shorter.
+            (None, Some(tail)) if !rest.is_empty() => u64::from_be_bytes(*tail) << (64 - 8 * rest.len()),
+            _ => rest
                 .iter()
                 .rev()
                 .fold(0, |head, &byte| head >> 8 | u64::from(byte) << 56),

@@ -38,6 +38,7 @@ mod error;
 mod iter;
 mod layout;
 mod owned;
+mod scan;
 mod select_in_word;
 mod view;
 

@@ -3,6 +3,7 @@
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use super::scan::{scan, scan_portable};
 use super::select_in_word::select_in_word;
 use super::{DENSE, EliasFano, EliasFanoBuilder, EliasFanoError, EliasFanoView};
 
@@ -64,6 +65,12 @@ fn selects_and_iterates_as_a_vector_does() {
             assert_eq!(view.entries(), entries.len() as u64);
             for (index, &entry) in entries.iter().enumerate() {
                 assert_eq!(view.select(index as u64), Ok(entry), "seed {seed}, entry {index}");
+                let pair = entries.get(index + 1).map(|&next| (entry, next));
+                assert_eq!(
+                    view.select_pair(index as u64).ok(),
+                    pair,
+                    "seed {seed}, entry {index}"
+                );
             }
             for start in [0, random.random_range(0..=entries.len()), entries.len()] {
                 let all: Result<Vec<u64>, _> = view.iter_from(start as u64).unwrap().collect();
@@ -205,6 +212,25 @@ fn finds_each_one_of_a_word() {
         let ones = (0..64).filter(|bit| word >> bit & 1 == 1);
         for (rank, bit) in (0..).zip(ones) {
             assert_eq!(select_in_word(word, rank), bit, "{word:#x}");
+        }
+    }
+}
+
+/// The scan for processors that count ones agrees with the portable one.
+#[test]
+fn both_scans_agree() {
+    for seed in 0..200 {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let words: Vec<[u8; 8]> = (0..random.random_range(0..90))
+            .map(|_| (random.next_u64() & random.next_u64()).to_le_bytes())
+            .collect();
+        for rank in 0..300 {
+            let first = random.random_range(0..64);
+            assert_eq!(
+                scan(&words, first, rank),
+                scan_portable(&words, first, rank),
+                "seed {seed}"
+            );
         }
     }
 }

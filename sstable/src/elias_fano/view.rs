@@ -1,7 +1,7 @@
 //! Reading a sequence from borrowed bytes.
 
-use super::layout::{DENSE_SCAN_WORDS, ENTRIES_PER_SAMPLE, SAMPLE_LEN_BYTES, Shape, to_index};
-use super::select_in_word::select_in_word;
+use super::layout::{ENTRIES_PER_SAMPLE, SAMPLE_LEN_BYTES, Shape, to_index};
+use super::scan::scan;
 use super::{DENSE, DENSE_SPAN, EliasFano, EliasFanoError, EliasFanoIter, EliasFanoPart, Sample};
 
 /// The parts of a sequence as bytes: words little-endian, at any alignment.
@@ -135,6 +135,57 @@ impl<'a> EliasFanoView<'a> {
         Ok(entry)
     }
 
+    /// Entries `index` and `index + 1`: little more than one selection.
+    #[inline]
+    pub fn select_pair(&self, index: u64) -> Result<(u64, u64), EliasFanoError> {
+        if index + 1 >= self.parts.entries {
+            return Err(EliasFanoError::OutOfRange {
+                index: index + 1,
+                entries: self.parts.entries,
+            });
+        }
+        let position = self.select_position(index)?;
+        let next = match self.next_one(position) {
+            Some(next) if next > index => next,
+            _ => self.select_position(index + 1)?,
+        };
+        let (entry, next) = (self.entry(index, position), self.entry(index + 1, next));
+        if entry > next || next > self.parts.universe {
+            return Err(damaged(
+                EliasFanoPart::Entries,
+                index + 1,
+                self.parts.universe,
+                next,
+            ));
+        }
+        Ok((entry, next))
+    }
+
+    /// The position of the first one after `position`, if it is not far.
+    #[inline]
+    fn next_one(&self, position: u64) -> Option<u64> {
+        let after = position.checked_add(1)?;
+        let start = to_index(after / 64);
+        let mut mask = u64::MAX << (after % 64);
+        for (index, word) in self
+            .parts
+            .high
+            .as_chunks()
+            .0
+            .get(start..)?
+            .iter()
+            .take(4)
+            .enumerate()
+        {
+            let word = u64::from_le_bytes(*word) & mask;
+            if word != 0 {
+                return Some((start + index) as u64 * 64 + u64::from(word.trailing_zeros()));
+            }
+            mask = u64::MAX;
+        }
+        None
+    }
+
     /// The entries from `index` on (none if `index` is their number). Finding the first costs one selection.
     pub fn iter_from(&self, index: u64) -> Result<EliasFanoIter<'a>, EliasFanoError> {
         EliasFanoIter::new(*self, index)
@@ -252,20 +303,10 @@ impl<'a> EliasFanoView<'a> {
     /// Position of the one that has `rank` ones between itself and position `first`; `None` if it is not within a
     /// dense group's span.
     #[inline]
-    fn scan(&self, first: u64, mut rank: u32) -> Option<u64> {
+    fn scan(&self, first: u64, rank: u32) -> Option<u64> {
         let start = to_index(first / 64);
-        let words = self.parts.high.get(start.checked_mul(8)?..)?;
-        let mut mask = u64::MAX << (first % 64);
-        for (index, word) in words.chunks_exact(8).take(DENSE_SCAN_WORDS).enumerate() {
-            let word = word_at(word, 0) & mask;
-            mask = u64::MAX;
-            let ones = word.count_ones();
-            if rank < ones {
-                return Some((start + index) as u64 * 64 + u64::from(select_in_word(word, rank)));
-            }
-            rank -= ones;
-        }
-        None
+        let words = self.parts.high.as_chunks().0.get(start..)?;
+        Some(start as u64 * 64 + scan(words, (first % 64) as u32, rank)?)
     }
 
     /// The entry whose one is at `position`, which is at least `index`.

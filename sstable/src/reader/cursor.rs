@@ -14,7 +14,8 @@
 use std::ops::Range;
 
 use super::Table;
-use super::search::{BlockFrames, Landing};
+use super::frames::{BlockFrames, Checked};
+use super::search::Landing;
 use crate::container::TableError;
 use crate::container::TableSection;
 use crate::elias_fano::to_index;
@@ -128,18 +129,20 @@ impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> TableCursor<'t, B, U> {
     /// As [`seek_to_first`](Self::seek_to_first).
     pub fn seek(&mut self, key: U::Str<'_>) -> Result<bool, TableError> {
         self.place = Place::BeforeFirst;
+        if self.table.record_count() == 0 {
+            self.place = Place::AfterLast;
+            return Ok(false);
+        }
         match self.table.search(key)? {
-            Landing::Record { frame, .. } => {
-                let block = frame.ordinal / self.records_per_block();
-                let mut frames = self.table.block(block)?;
-                frames.resume_after(&frame);
+            (Landing::Record { frame, .. }, frames) => {
+                // What it retains are units of `key`, too.
                 U::truncate(&mut self.key, 0);
                 U::push(&mut self.key, U::slice(key, 0, frame.retained));
                 U::push(&mut self.key, frames.literal(&frame));
                 self.frames = Some(frames);
                 self.stand_on(frame)
             }
-            Landing::BlockStart(ordinal) => self.seek_ordinal(ordinal),
+            (Landing::BlockStart(ordinal), _) => self.seek_ordinal(ordinal),
         }
     }
 
@@ -156,7 +159,7 @@ impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> TableCursor<'t, B, U> {
         self.place = Place::BeforeFirst;
         let mut frames = self.table.block(ordinal / self.records_per_block())?;
         let mut first = true;
-        while let Some(frame) = frames.next()? {
+        while let Some(frame) = frames.next(Checked::Key)? {
             if first {
                 self.load_prefix(&frame)?;
                 first = false;
@@ -181,18 +184,25 @@ impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> TableCursor<'t, B, U> {
         reason = "it lends what it stands on, and may fail"
     )]
     pub fn next(&mut self) -> Result<bool, TableError> {
-        let Some(frames) = self.frames.as_mut().filter(|_| self.place == Place::Record) else {
+        let (Some(frames), Place::Record) = (&mut self.frames, self.place) else {
             return match self.place {
                 Place::AfterLast => Ok(false),
                 _ => self.seek_to_first(),
             };
         };
-        if let Some(frame) = frames.next().inspect_err(|_| self.place = Place::BeforeFirst)? {
-            U::truncate(&mut self.key, frame.retained);
-            U::push(&mut self.key, frames.literal(&frame));
-            return self.stand_on(frame);
+        match frames.next(Checked::Record) {
+            Ok(Some(frame)) => {
+                U::truncate(&mut self.key, frame.retained);
+                U::push(&mut self.key, frames.literal(&frame));
+                self.frame = frame;
+                Ok(true)
+            }
+            Ok(None) => self.next_block(),
+            Err(error) => {
+                self.place = Place::BeforeFirst;
+                Err(error)
+            }
         }
-        self.next_block()
     }
 
     /// Goes from a block's last record to the next block's first.
@@ -204,7 +214,7 @@ impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> TableCursor<'t, B, U> {
         }
         self.place = Place::BeforeFirst;
         let mut frames = self.table.block(ordinal / self.records_per_block())?;
-        let frame = frames.next()?.expect("no block is empty");
+        let frame = frames.next(Checked::Record)?.expect("no block is empty");
         if frame.start != self.frame.next {
             let error = FormatError::payload(frame.start, Rule::BlockPosition, frame.start, self.frame.next);
             return Err(self.table.stream_error(TableSection::Payload, error));
@@ -266,7 +276,7 @@ impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> TableCursor<'t, B, U> {
         let mut frames = self.table.block(block)?;
         self.loaded_block = None;
         self.block_frames.clear();
-        while let Some(frame) = frames.next()? {
+        while let Some(frame) = frames.next(Checked::Record)? {
             self.block_frames.push(frame);
         }
         self.loaded_block = Some(block);

@@ -1,6 +1,7 @@
 //! Reading tables.
 
 mod cursor;
+mod frames;
 mod index;
 mod open;
 mod pages;

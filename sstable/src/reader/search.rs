@@ -8,19 +8,17 @@
 //! r <= m   the next key begins with q's first r units: compare its literal with q from unit r on
 //! ```
 //!
-//! That is right for ordinary and for redundant front coding alike. Before a block's first frame `k` is the last
+//! The comparison is one of 64 bits on each side unless they tie. It is right for ordinary and for redundant front coding alike. Before a block's first frame `k` is the last
 //! key of the block before, and what is known of it comes from the separator.
 
 use std::cmp::Ordering;
 
 use super::Table;
-use super::pages::Pages;
+use super::frames::{BlockFrames, Checked};
 use super::table::Located;
-use crate::container::{TableError, TableSection};
-use crate::error::{FormatError, Rule};
+use crate::container::TableError;
 use crate::filter::Filter;
 use crate::front_coding::Frame;
-use crate::front_coding::frame::read_frame;
 use crate::unit::Unit;
 
 /// The first record whose key is not below the wanted one.
@@ -44,10 +42,10 @@ impl<B: AsRef<[u8]> + Send + Sync, U: Unit> Table<B, U> {
     ///
     /// A damaged page or frame on the way.
     pub fn get(&self, key: U::Str<'_>) -> Result<Option<Located>, TableError> {
-        if !self.may_contain(key)? {
+        if self.record_count() == 0 || !self.may_contain(key)? {
             return Ok(None);
         }
-        match self.search(key)? {
+        match self.search(key)?.0 {
             Landing::Record { frame, exact: true } => {
                 let value_range = self.file_range(frame.value_start, frame.next);
                 self.check(value_range.clone())?;
@@ -90,7 +88,10 @@ impl<B: AsRef<[u8]> + Send + Sync, U: Unit> Table<B, U> {
     ///
     /// A damaged page or frame on the way.
     pub fn lower_bound(&self, key: U::Str<'_>) -> Result<u64, TableError> {
-        match self.search(key)? {
+        if self.record_count() == 0 {
+            return Ok(0);
+        }
+        match self.search(key)?.0 {
             Landing::Record { frame, .. } => Ok(frame.ordinal),
             Landing::BlockStart(ordinal) => Ok(ordinal),
         }
@@ -114,154 +115,44 @@ impl<B: AsRef<[u8]> + Send + Sync, U: Unit> Table<B, U> {
         Ok(first..last.max(first))
     }
 
-    /// Finds the first record whose key is at least `key`.
-    pub(super) fn search(&self, key: U::Str<'_>) -> Result<Landing, TableError> {
-        if self.record_count() == 0 {
-            return Ok(Landing::BlockStart(0));
-        }
+    /// Finds the first record whose key is at least `key`. The frames stand behind the record landed on.
+    pub(super) fn search(&self, key: U::Str<'_>) -> Result<(Landing, BlockFrames<'_, B, U>), TableError> {
         let separators = self.index()?.separators::<U>(self.bytes.as_ref());
         let position = separators.find(key).ok_or_else(|| self.separators_error(0))?;
         let mut frames = self.block(position.block)?;
+        let key_units = U::len(key);
         let mut agreed = position.agreed_units;
-        while let Some(frame) = frames.next()? {
+        let mut key_head = U::head(key, agreed);
+        let mut head_at = agreed;
+        while let Some(frame) = frames.next(Checked::Key)? {
             if frame.retained > agreed {
                 continue;
             }
-            let literal = frames.literal(&frame);
-            let rest = U::slice(key, frame.retained, U::len(key));
-            let same = U::lcp(literal, rest);
-            let order = U::get(literal, same).cmp(&U::get(rest, same));
-            if order != Ordering::Less {
-                return Ok(Landing::Record {
-                    frame,
-                    exact: order == Ordering::Equal,
-                });
+            if frame.retained != head_at {
+                head_at = frame.retained;
+                key_head = U::head(key, head_at);
             }
-            agreed = frame.retained + same;
-        }
-        Ok(Landing::BlockStart(frames.end_ordinal))
-    }
-
-    /// The frames of a block.
-    pub(super) fn block(&self, block: u64) -> Result<BlockFrames<'_, B, U>, TableError> {
-        let directory = self.index()?.directory(self.bytes.as_ref());
-        let width = u64::from(self.meta.policy.records_per_block.get());
-        let first_ordinal = block * width;
-        let end_ordinal = self.record_count().min(first_ordinal + width);
-        let position = |entry: u64, ordinal: u64| {
-            let residual = directory
-                .select(entry)
-                .map_err(|error| self.stream_error(TableSection::Directory, error.into()))?;
-            let common = self.meta.common_units_before(ordinal);
-            let position = residual.saturating_add(common);
-            match position <= self.meta.extent_units {
-                true => Ok(position),
-                false => {
-                    let error =
-                        FormatError::directory(entry, Rule::BlockPosition, self.meta.extent_units, position);
-                    Err(self.stream_error(TableSection::Directory, error))
-                }
-            }
-        };
-        let (start, end) = (position(block, first_ordinal)?, position(block + 1, end_ordinal)?);
-        Ok(BlockFrames {
-            table: self,
-            ordinal: first_ordinal,
-            end_ordinal,
-            at: start,
-            end,
-            key_units: u64::MAX,
-            checked_until: 0,
-        })
-    }
-}
-
-/// Reads the frames of one block in order, checking pages as it comes to them.
-#[derive(Debug, Clone)]
-pub(super) struct BlockFrames<'t, B, U: Unit> {
-    table: &'t Table<B, U>,
-    ordinal: u64,
-    pub(super) end_ordinal: u64,
-    at: u64,
-    end: u64,
-    key_units: u64,
-    /// Bytes of the file before this one, from the current frame on, are checked.
-    checked_until: usize,
-}
-
-impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> BlockFrames<'t, B, U> {
-    /// The next frame; its controls and its literal are checked, its value is not.
-    #[inline]
-    pub(super) fn next(&mut self) -> Result<Option<Frame>, TableError> {
-        if self.ordinal == self.end_ordinal {
-            return match self.at == self.end {
-                true => Ok(None),
-                false => Err(self.error(FormatError::payload(
-                    self.at,
-                    Rule::BlockPosition,
-                    self.end,
-                    self.at,
-                ))),
+            let differing = key_head ^ frames.literal_head(&frame);
+            let same = u64::from(differing.leading_zeros()) / U::BITS;
+            let rest_units = key_units - head_at;
+            let (same, order) = if differing != 0 && same < rest_units && same < frame.literal_units() {
+                (same, frames.literal_head(&frame).cmp(&key_head))
+            } else {
+                let (literal, rest) = (frames.literal(&frame), U::slice(key, head_at, key_units));
+                let same = U::lcp(literal, rest);
+                (same, U::get(literal, same).cmp(&U::get(rest, same)))
             };
+            if order != Ordering::Less {
+                return Ok((
+                    Landing::Record {
+                        frame,
+                        exact: order == Ordering::Equal,
+                    },
+                    frames,
+                ));
+            }
+            agreed = head_at + same;
         }
-        let table = self.table;
-        let payload = table.payload();
-        let start = table.file_range(self.at, self.at).start;
-        let frame = match read_frame::<U>(payload, &table.meta, self.ordinal, self.at, self.key_units) {
-            Ok(frame) => frame,
-            Err(error) => return Err(self.unreadable(start, error)),
-        };
-        self.check_until(start, table.file_range(frame.start, frame.value_start).end)?;
-        if frame.next > self.end {
-            return Err(self.error(FormatError::payload(
-                self.at,
-                Rule::BlockPosition,
-                self.end,
-                frame.next,
-            )));
-        }
-        self.ordinal += 1;
-        self.at = frame.next;
-        self.key_units = frame.key_units();
-        Ok(Some(frame))
-    }
-
-    /// Goes on after a frame of this block.
-    pub(super) fn resume_after(&mut self, frame: &Frame) {
-        self.ordinal = frame.ordinal + 1;
-        self.at = frame.next;
-        self.key_units = frame.key_units();
-        self.checked_until = 0;
-    }
-
-    /// Checks the pages from `start` to `end`.
-    #[inline]
-    fn check_until(&mut self, start: usize, end: usize) -> Result<(), TableError> {
-        if end > self.checked_until {
-            self.table.check(start.max(self.checked_until)..end)?;
-            self.checked_until = Pages::end_of_page(end - 1);
-        }
-        Ok(())
-    }
-
-    /// Why no frame can be read at `start`: because its page is damaged, or because of what the page says.
-    #[cold]
-    fn unreadable(&self, start: usize, error: FormatError) -> TableError {
-        /// As far as the controls of a frame go as a rule.
-        const CONTROLS_LEN_BYTES: usize = 64;
-        let end = self.table.sections.payload.end.min(start + CONTROLS_LEN_BYTES);
-        self.table
-            .check(start..end)
-            .err()
-            .unwrap_or_else(|| self.error(error))
-    }
-
-    #[cold]
-    fn error(&self, error: FormatError) -> TableError {
-        self.table.stream_error(TableSection::Payload, error)
-    }
-
-    pub(super) fn literal(&self, frame: &Frame) -> U::Str<'t> {
-        frame.literal::<U>(self.table.payload())
+        Ok((Landing::BlockStart(frames.end_ordinal), frames))
     }
 }
