@@ -12,7 +12,7 @@ use std::cmp::Ordering;
 use std::collections::TryReserveError;
 use std::fmt::Debug;
 
-use crate::bits::{BitReader, BitStr, BitString};
+use crate::bits::{BitReader, BitStr, BitString, advance_bytes, common_bytes};
 use crate::counts::{CountError, golomb, varint};
 use crate::hash::{hash_bits, hash_bytes};
 use crate::policy::BackspaceCode;
@@ -97,6 +97,14 @@ pub trait Unit:
 
     /// The contents of an owned string.
     fn as_str(owned: &Self::Owned) -> Self::Str<'_>;
+    /// The length of an owned string.
+    fn owned_len(owned: &Self::Owned) -> u64;
+    /// Becomes equal to `string`, of which the first `keep` units agree already; copies the rest.
+    ///
+    /// # Panics
+    ///
+    /// When either string has fewer than `keep` units.
+    fn advance(owned: &mut Self::Owned, keep: u64, string: Self::Str<'_>);
     /// Makes room for `extra` more units, or leaves the string as it is.
     fn try_reserve(owned: &mut Self::Owned, extra: u64) -> Result<(), TryReserveError>;
     /// Keeps the first `len` units, and the memory.
@@ -182,15 +190,22 @@ impl Unit for Byte {
 
     #[inline]
     fn lcp(a: &[u8], b: &[u8]) -> u64 {
-        let words = a.chunks_exact(8).zip(b.chunks_exact(8));
-        let same = 8 * words.take_while(|(a, b)| a == b).count();
-        let rest = a[same..].iter().zip(&b[same..]);
-        (same + rest.take_while(|(a, b)| a == b).count()) as u64
+        common_bytes(a, b) as u64
     }
 
     #[inline(always)]
     fn as_str(owned: &Vec<u8>) -> &[u8] {
         owned
+    }
+
+    #[inline]
+    fn owned_len(owned: &Vec<u8>) -> u64 {
+        owned.len() as u64
+    }
+
+    #[inline(always)]
+    fn advance(owned: &mut Vec<u8>, keep: u64, string: &[u8]) {
+        advance_bytes(owned, index(keep), string);
     }
 
     #[inline]
@@ -283,6 +298,16 @@ impl Unit for Bit {
     #[inline(always)]
     fn as_str(owned: &BitString) -> BitStr<'_> {
         owned.as_str()
+    }
+
+    #[inline]
+    fn owned_len(owned: &BitString) -> u64 {
+        owned.len()
+    }
+
+    #[inline(always)]
+    fn advance(owned: &mut BitString, keep: u64, string: BitStr<'_>) {
+        owned.advance(keep, string);
     }
 
     #[inline]

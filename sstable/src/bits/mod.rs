@@ -9,6 +9,7 @@
 //! [`BitStr`] borrows, [`BitString`] owns and grows, [`BitReader`] walks. All three load up to eight bytes at a time;
 //! bits behind the end of the bytes read as zeros.
 
+mod lcp;
 mod reader;
 mod shift;
 mod str;
@@ -17,7 +18,9 @@ mod string;
 mod tests;
 mod window;
 
+pub(crate) use lcp::common_bytes;
 pub use reader::BitReader;
 pub(crate) use shift::copy_shifted;
 pub use str::BitStr;
 pub use string::BitString;
+pub(crate) use string::advance_bytes;

@@ -1,11 +1,11 @@
 //! A borrowed string of bits.
 //!
-//! Comparison is the hot operation. Two strings are compared by windows of 57 bits until one differs; the number of
-//! leading zeros of the exclusive or is then the place. Copying a `BitStr` copies four words and never the bits.
+//! Comparison is the hot operation (see `lcp.rs`). Copying a `BitStr` copies four words and never the bits.
 
 use std::cmp::Ordering;
 use std::fmt;
 
+use super::lcp::common_bits;
 use super::window::{byte_of, window57, window64};
 
 /// A borrowed string of bits: `len` bits of `bytes` from bit `start`, most significant bit first.
@@ -36,6 +36,12 @@ impl<'a> BitStr<'a> {
             start: 0,
             len: bytes.len() as u64 * 8,
         }
+    }
+
+    /// The first `len` bits of the bytes of an owned string, which has them.
+    #[inline(always)]
+    pub(super) const fn of_owned(bytes: &'a [u8], len: u64) -> Self {
+        Self { bytes, start: 0, len }
     }
 
     /// Its length in bits.
@@ -110,22 +116,11 @@ impl<'a> BitStr<'a> {
         }
     }
 
-    /// The number of leading bits in which both agree. `O(n / 57)`, allocates nothing.
+    /// The number of leading bits in which both agree. `O(n)` in wide steps, allocates nothing.
     #[must_use]
     #[inline]
     pub fn lcp(&self, other: &BitStr<'_>) -> u64 {
-        let len = self.len.min(other.len);
-        let mut at = 0;
-        while at < len {
-            let step = (len - at).min(57);
-            let differing = self.window57(at) ^ other.window57(at);
-            let same = u64::from(differing.leading_zeros());
-            if same < step {
-                return at + same;
-            }
-            at += step;
-        }
-        len
+        common_bits(*self, *other)
     }
 }
 

@@ -50,7 +50,7 @@ impl BitString {
     #[must_use]
     #[inline]
     pub fn as_str(&self) -> BitStr<'_> {
-        BitStr::new(&self.bytes, 0, self.len).expect("a string's bytes hold its bits")
+        BitStr::of_owned(&self.bytes, self.len)
     }
 
     /// Its bytes: `ceil(len / 8)` of them, padded with zeros.
@@ -161,6 +161,28 @@ impl BitString {
         }
     }
 
+    /// Becomes equal to `string`, of which the first `keep` bits agree already. Copies only what is behind them, from
+    /// their last byte on; where `string` starts inside a byte, bit by bit.
+    ///
+    /// # Panics
+    ///
+    /// When either string has fewer than `keep` bits.
+    #[inline]
+    pub(crate) fn advance(&mut self, keep: u64, string: BitStr<'_>) {
+        let (bytes, start) = string.parts();
+        if !start.is_multiple_of(8) {
+            self.truncate(keep);
+            self.push_str(string.slice(keep, string.len()));
+            return;
+        }
+        let from = &bytes[byte_of(start)..byte_of(start + string.len() + 7)];
+        advance_bytes(&mut self.bytes, byte_of(keep), from);
+        self.len = string.len();
+        if let (used @ 1.., Some(last)) = (self.len & 7, self.bytes.last_mut()) {
+            *last &= !(0xff >> used);
+        }
+    }
+
     /// Keeps the first `len` bits. Does nothing when there are no more than that. Keeps the memory.
     pub fn truncate(&mut self, len: u64) {
         if len >= self.len {
@@ -171,6 +193,28 @@ impl BitString {
         if let (used @ 1.., Some(last)) = (len & 7, self.bytes.last_mut()) {
             *last &= !(0xff >> used);
         }
+    }
+}
+
+/// Makes `bytes` equal to `from`, of which the first `keep` agree already. Up to eight bytes are one word: it may begin
+/// with bytes that agree.
+///
+/// # Panics
+///
+/// When either has fewer than `keep` bytes.
+#[inline(always)]
+pub(crate) fn advance_bytes(bytes: &mut Vec<u8>, keep: usize, from: &[u8]) {
+    if bytes.len() != from.len() {
+        assert!(keep <= bytes.len(), "kept bytes are there");
+        bytes.resize(from.len(), 0);
+    }
+    match (
+        from.len() - keep,
+        bytes.last_chunk_mut::<8>(),
+        from.last_chunk::<8>(),
+    ) {
+        (0..=8, Some(to), Some(from)) => *to = *from,
+        _ => bytes[keep..].copy_from_slice(&from[keep..]),
     }
 }
 

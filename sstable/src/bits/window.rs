@@ -17,13 +17,23 @@ fn load_be(bytes: &[u8], at: usize) -> u64 {
     }
 }
 
-/// [`load_be`] within eight bytes of the end.
-#[cold]
+/// [`load_be`] where fewer than eight bytes are left: two loads that may overlap, or the last eight bytes shifted.
+#[inline]
 fn load_be_tail(bytes: &[u8], at: usize) -> u64 {
-    let mut chunk = [0u8; 8];
-    let tail = bytes.get(at..).unwrap_or(&[]);
-    chunk[..tail.len()].copy_from_slice(tail);
-    u64::from_be_bytes(chunk)
+    let left = bytes.get(at..).unwrap_or(&[]);
+    if left.is_empty() {
+        return 0;
+    }
+    let shift = 64 - 8 * left.len();
+    if let Some(last) = bytes.last_chunk() {
+        u64::from_be_bytes(*last) << shift
+    } else if let (Some(first), Some(last)) = (left.first_chunk(), left.last_chunk()) {
+        u64::from(u32::from_be_bytes(*first)) << 32 | u64::from(u32::from_be_bytes(*last)) << shift
+    } else if let (Some(first), Some(last)) = (left.first_chunk(), left.last_chunk()) {
+        u64::from(u16::from_be_bytes(*first)) << 48 | u64::from(u16::from_be_bytes(*last)) << shift
+    } else {
+        u64::from(left[0]) << 56
+    }
 }
 
 /// The byte that holds bit `bit`. Positions lie within or next to a slice, so they fit.

@@ -94,12 +94,12 @@ impl<U: Unit> NativeWriter<U> {
         if !follows {
             return Err(out_of_order(ordinal));
         }
-        let literal = U::suffix(key, retained);
-        U::try_reserve(&mut self.previous, U::span_len(literal))?;
+        let growth = U::len(key).saturating_sub(U::len(previous));
+        U::try_reserve(&mut self.previous, growth)?;
         let starts_block = self.frames.records_until_block() == 0;
-        self.frames.append(retained, literal, U::suffix(value, 0))?;
-        U::truncate(&mut self.previous, retained);
-        U::push(&mut self.previous, U::slice(key, retained, U::len(key)));
+        self.frames
+            .append(retained, U::suffix(key, retained), U::suffix(value, 0))?;
+        U::advance(&mut self.previous, retained, key);
         Ok(Appended {
             ordinal,
             retained,

@@ -341,7 +341,7 @@ impl<U: Unit> FrameWriter<U> {
     #[must_use]
     #[inline]
     pub fn position(&self) -> u64 {
-        self.drained_units + U::len(U::as_str(&self.frames))
+        self.drained_units + U::owned_len(&self.frames)
     }
 
     /// Records written.
