@@ -2,6 +2,7 @@
 //! and of each thread a prefix.
 
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tephra_engine::vfs::{FileSystem, MemFs};
@@ -12,7 +13,8 @@ use tephra_wal::{
 
 const THREAD_COUNT: usize = 8;
 const COMMIT_COUNT: u64 = 150;
-const COMMITS_A_CUT: u64 = 40;
+/// Of one thread.
+const COMMITS_A_CUT: u64 = 30;
 const CAPACITY_BYTES: u64 = 1 << 20;
 
 fn path(number: u64) -> PathBuf {
@@ -61,35 +63,34 @@ fn commits_acknowledged_before_a_power_cut_are_there_after_it() {
     fs.sync_dir(Path::new("")).unwrap();
     let writer = LogWriter::begin(prepare(&fs, 1), None).unwrap();
     let acknowledged: [AtomicU64; THREAD_COUNT] = Default::default();
-    let mut cuts = Vec::new();
+    let cuts = Mutex::new(Vec::new());
+    // What one of the committers does now and then, while the others go on.
+    let cut_and_rotate = || {
+        let mut cuts = cuts.lock().unwrap();
+        let promised = acknowledged.each_ref().map(|count| count.load(Ordering::Acquire));
+        let number = cuts.len() as u64 + 2;
+        cuts.push((promised, fs.after_power_cut(number)));
+        writer.rotate(prepare(&fs, number)).unwrap();
+    };
     std::thread::scope(|scope| {
-        let mut committers = Vec::new();
         for (thread, acknowledged) in (0_u8..).zip(&acknowledged) {
-            let writer = &writer;
-            committers.push(scope.spawn(move || {
+            let (writer, cut_and_rotate) = (&writer, &cut_and_rotate);
+            scope.spawn(move || {
                 for serial in 0..COMMIT_COUNT {
                     let mut record = vec![thread; 9 + usize::from(thread) * 10];
                     record[1..9].copy_from_slice(&serial.to_le_bytes());
                     let position = writer.append(&record).unwrap();
                     writer.sync_through(position).unwrap();
                     acknowledged.store(serial + 1, Ordering::Release);
+                    if serial % COMMITS_A_CUT == 0 {
+                        cut_and_rotate();
+                    }
                 }
-            }));
-        }
-        let mut number = 2;
-        while committers.iter().any(|committer| !committer.is_finished()) {
-            let promised = acknowledged.each_ref().map(|count| count.load(Ordering::Acquire));
-            if promised.iter().sum::<u64>() < number * COMMITS_A_CUT {
-                std::thread::yield_now();
-                continue;
-            }
-            cuts.push((promised, fs.after_power_cut(number)));
-            writer.rotate(prepare(&fs, number)).unwrap();
-            number += 1;
+            });
         }
     });
+    let mut cuts = cuts.into_inner().unwrap();
     cuts.push(([COMMIT_COUNT; THREAD_COUNT], fs.after_power_cut(0)));
-    assert!(cuts.len() > 3, "the power went {} times", cuts.len());
     for (promised, machine) in cuts {
         let records = replay(&machine);
         for (thread, promised) in (0_u8..).zip(promised) {
