@@ -577,6 +577,21 @@ fn the_demo_tells_its_story_and_checks_it() {
     }
     assert_eq!(place.names(), ["new"]);
     place.tephra(["verify", "--db", "new"]).good();
+    let percent = |text: &str, before: &str| -> f64 {
+        let from = text
+            .find(before)
+            .unwrap_or_else(|| panic!("no {before:?} in {text}"))
+            + before.len();
+        text[from..].split_whitespace().next().unwrap().parse().unwrap()
+    };
+    let (measured, stated) = (
+        percent(&out, "the tables take "),
+        percent(include_str!("../README.md"), "| about "),
+    );
+    assert!(
+        (measured - stated).abs() < 4.0,
+        "the README says {stated} % of the raw bytes, the demo {measured} %"
+    );
     place
         .tephra(["demo", "--db", "new"])
         .bad(REFUSED, &["new", "in the way"]);

@@ -121,7 +121,7 @@ const OWNERS: &[(&str, &str, &str)] = &[
     (
         "environment",
         "src/bin/tephra/demo/setting.rs",
-        "the folder of temporary files",
+        "the folder of temporary files, and where this command is",
     ),
     ("clocks", "src/bin/tephra/stopwatch.rs", "times what people read"),
     ("processes", "src/bin/tephra/main.rs", "the exit code"),

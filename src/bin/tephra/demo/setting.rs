@@ -71,6 +71,15 @@ fn fresh(path: &Path) -> Result<PathBuf> {
     Ok(path.to_path_buf())
 }
 
+/// How to call this command again from here.
+pub(crate) fn command_line() -> String {
+    let Ok(path) = std::env::current_exe() else {
+        return "tephra".to_owned();
+    };
+    let here = std::env::current_dir().unwrap_or_default();
+    path.strip_prefix(here).unwrap_or(&path).display().to_string()
+}
+
 /// A new directory among the temporary ones. It stays when the demo has ended: its reader may want to look.
 fn make_directory() -> Result<PathBuf> {
     let made = tempfile::Builder::new()

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use tephradb::{Db, Options, Range};
 
 use super::page::{Page, Step};
-use super::setting::Setting;
+use super::setting::{Setting, command_line};
 use crate::commands::load_records;
 use crate::escape::escape;
 use crate::failure::Result;
@@ -110,7 +110,7 @@ impl Story {
     }
 
     pub(crate) fn merge(&mut self, page: &mut Page<'_>) -> Result<()> {
-        let mut step = Step::begin("Merge the tables, without decoding a key");
+        let mut step = Step::begin("Merge the tables, encoded as they are");
         self.merge_and_describe(&mut step)?;
         self.check_whole(&mut step)?;
         page.show(step)
