@@ -102,6 +102,11 @@ const OWNERS: &[(&str, &str, &str)] = &[
         "sstable/src/bits/shift.rs",
         "copies of shifted bits into reserved memory",
     ),
+    (
+        "unsafe",
+        "sstable/src/elias_fano/scan.rs",
+        "calls a function compiled for an instruction that was asked for",
+    ),
     ("clocks", "engine/src/clock.rs", "the port to the system's clocks"),
     (
         "threads",
