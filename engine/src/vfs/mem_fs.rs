@@ -64,6 +64,12 @@ impl MemFs {
         Self::of(self.machine.lock().after_power_cut(&mut Random(seed)))
     }
 
+    /// After so many good ones, one sync of a file fails as real ones do: nothing of what it covers is on the disk, and no later
+    /// sync will bring it there, because the system calls those bytes clean. [`FileSystem::sync_file`] does.
+    pub fn fail_sync_after(&self, good_count: u64) {
+        self.machine.lock().syncs_before_failure = Some(good_count);
+    }
+
     fn open(&self, path: &Path, file: FileId) -> OpenFile {
         OpenFile {
             machine: Arc::clone(&self.machine),
@@ -160,7 +166,7 @@ impl FileSystem for MemFs {
             .lock()
             .read(path)
             .context(Operation::Sync, path)?
-            .sync();
+            .rewrite();
         Ok(())
     }
 
@@ -283,15 +289,20 @@ impl io::Write for OpenFile {
 
 impl WritableFile for OpenFile {
     fn sync(&mut self) -> Result<(), FsError> {
-        self.change(Contents::sync);
-        Ok(())
+        self.machine
+            .lock()
+            .sync(self.file)
+            .context(Operation::Sync, &self.path)
     }
 }
 
 impl SegmentSync for OpenFile {
     fn sync(&self) -> io::Result<()> {
-        self.change(Contents::sync);
-        Ok(())
+        Ok(self
+            .machine
+            .lock()
+            .sync(self.file)
+            .context(Operation::SyncSegment, &self.path)?)
     }
 }
 

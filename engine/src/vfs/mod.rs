@@ -104,7 +104,8 @@ pub trait FileSystem: Send + Sync + fmt::Debug {
     /// The contents of a file in memory of our own, for files that may still be written.
     fn read(&self, path: &Path) -> Result<Vec<u8>, FsError>;
 
-    /// Makes what a file holds now survive the loss of power, whoever wrote it.
+    /// Makes what a file holds now survive the loss of power, whoever wrote it, and whatever syncs of it failed before. A system
+    /// may call bytes clean that it failed to write, so they are written over themselves first: for files whose writer is gone.
     fn sync_file(&self, path: &Path) -> Result<(), FsError>;
 
     /// Gives a file another name, replacing a file of that name in one step.

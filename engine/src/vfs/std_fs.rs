@@ -6,7 +6,7 @@
 )]
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, BufWriter, Read as _, Seek as _, Write as _};
+use std::io::{self, BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -123,7 +123,11 @@ impl FileSystem for StdFs {
     }
 
     fn sync_file(&self, path: &Path) -> Result<(), FsError> {
-        let sync = || OpenOptions::new().write(true).open(path)?.sync_all();
+        let sync = || {
+            let mut file = OpenOptions::new().read(true).write(true).open(path)?;
+            write_over_itself(&mut file)?;
+            file.sync_all()
+        };
         sync().context(Operation::Sync, path)
     }
 
@@ -214,6 +218,23 @@ fn open_file(path: &Path) -> io::Result<File> {
         return Err(io::ErrorKind::IsADirectory.into());
     }
     Ok(file)
+}
+
+/// Makes the system believe that all of a file is to be written to disk, by writing what it reads. Zeros are left alone: most of
+/// a young log segment is room that was never written.
+fn write_over_itself(file: &mut File) -> io::Result<()> {
+    let mut chunk = vec![0; WRITE_BUFFER_LEN_BYTES];
+    loop {
+        let len = file.read(&mut chunk)?;
+        if len == 0 {
+            return Ok(());
+        }
+        if chunk[..len].iter().any(|&byte| byte != 0) {
+            let back = i64::try_from(len).expect("a chunk is small");
+            file.seek(SeekFrom::Current(-back))?;
+            file.write_all(&chunk[..len])?;
+        }
+    }
 }
 
 fn kind_of(kind: fs::FileType) -> FileKind {

@@ -199,3 +199,16 @@ fn a_lock_is_exclusive_readers_share_and_nobody_waits() {
         fs.lock_exclusive(&path).unwrap();
     });
 }
+
+#[test]
+fn a_file_synced_from_outside_keeps_its_bytes() {
+    each(|fs, root| {
+        let path = root.join("a");
+        let mut bytes = vec![0; 300_000];
+        bytes[70_000..70_010].fill(7);
+        bytes[299_999] = 1;
+        write(fs, &path, &bytes);
+        fs.sync_file(&path).unwrap();
+        assert!(fs.read(&path).unwrap() == bytes);
+    });
+}

@@ -201,12 +201,13 @@ impl<'c> History<'c> {
     }
 
     fn plan_faults(&mut self) {
-        let rule = match self.random.below(6) {
+        let rule = match self.random.below(8) {
             0 => Rule::once(Calls::Only(Operation::SyncSegment), Fault::DeviceError)
                 .after(self.random.below(4)),
             1 => Rule::once(Calls::Only(Operation::Append), Fault::StorageFull).after(self.random.below(40)),
             2 => Rule::once(Calls::Changing, Fault::DeviceError).after(self.random.below(60)),
             3 => Rule::always(Calls::Changing, Fault::DeviceError).after(self.random.below(60)),
+            4 => return self.mem.fail_sync_after(self.random.below(6)),
             _ => return,
         };
         self.fs.add(rule);

@@ -107,6 +107,17 @@ impl Contents {
         self.on_disk.len = self.seen.len;
     }
 
+    /// A sync that fails as bad ones do: nothing is written, and the system calls everything clean.
+    pub(super) fn fail_to_sync(&mut self) {
+        self.dirty = None;
+    }
+
+    /// Writes all bytes over themselves, and syncs.
+    pub(super) fn rewrite(&mut self) {
+        self.dirty = Some(0..self.seen.bytes.len());
+        self.sync();
+    }
+
     /// What the disk holds after a power cut.
     pub(super) fn cut(&self, random: &mut Random) -> Self {
         let mood = Mood::pick(random);

@@ -104,6 +104,8 @@ pub(super) struct Machine {
     next_file: FileId,
     pub(super) locks: BTreeMap<PathBuf, Holder>,
     pub(super) boot_count: u64,
+    /// So many syncs of files succeed before one fails.
+    pub(super) syncs_before_failure: Option<u64>,
 }
 
 impl Machine {
@@ -115,6 +117,7 @@ impl Machine {
             next_file: 1,
             locks: BTreeMap::new(),
             boot_count: 1,
+            syncs_before_failure: None,
         }
     }
 
@@ -122,6 +125,7 @@ impl Machine {
     pub(super) fn after_kill(&self) -> Self {
         Self {
             locks: BTreeMap::new(),
+            syncs_before_failure: None,
             ..self.clone()
         }
     }
@@ -191,6 +195,22 @@ impl Machine {
     pub(super) fn read(&mut self, path: &Path) -> io::Result<&mut Contents> {
         let id = self.file(path)?;
         Ok(self.files.get_mut(&id).expect("a file with a name has contents"))
+    }
+
+    /// Syncs a file, or fails to.
+    pub(super) fn sync(&mut self, id: FileId) -> io::Result<()> {
+        let fails = self.syncs_before_failure == Some(0);
+        self.syncs_before_failure = self.syncs_before_failure.and_then(|count| count.checked_sub(1));
+        match self.files.get_mut(&id) {
+            Some(contents) if fails => contents.fail_to_sync(),
+            Some(contents) => contents.sync(),
+            None => {}
+        }
+        if fails {
+            Err(io::Error::other("simulated device error"))
+        } else {
+            Ok(())
+        }
     }
 
     pub(super) fn create(&mut self, path: &Path, contents: Contents) -> io::Result<FileId> {

@@ -164,3 +164,35 @@ fn one_seed_is_one_outcome() {
         assert_eq!(look(), look());
     }
 }
+
+#[test]
+fn bytes_of_a_failed_sync_are_lost_to_later_syncs() {
+    let fs = machine();
+    let mut file = fs.create_new(&path("a")).unwrap();
+    fs.sync_dir(Path::new("db")).unwrap();
+    file.write_all(b"one").unwrap();
+    fs.fail_sync_after(1);
+    file.sync().unwrap();
+    file.write_all(b"two").unwrap();
+    let error = file.sync().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!("cannot sync {}: simulated device error", path("a").display())
+    );
+    file.write_all(b"three").unwrap();
+    file.sync().unwrap();
+    assert_eq!(
+        read(&fs, "a").unwrap(),
+        b"onetwothree",
+        "the process sees nothing of it"
+    );
+    let on_disk = BTreeSet::from([Some(b"one\0\0\0three".to_vec())]);
+    assert_eq!(outcomes(&fs, |after| read(after, "a")), on_disk);
+    let fs = fs.after_kill();
+    assert_eq!(outcomes(&fs, |after| read(after, "a")), on_disk);
+    fs.sync_file(&path("a")).unwrap();
+    assert_eq!(
+        outcomes(&fs, |after| read(after, "a")),
+        BTreeSet::from([Some(b"onetwothree".to_vec())])
+    );
+}
