@@ -3,6 +3,8 @@
 //! Every failure says at which offset of the record it happened and what was expected, so that the caller can add
 //! the file.
 
+use tephra_sstable::counts::varint;
+
 /// A record does not hold what it should.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Malformed {
@@ -58,23 +60,13 @@ impl<'a> ByteReader<'a> {
 
     /// A canonical little-endian base-128 number.
     pub(crate) fn varint(&mut self, expected: &'static str) -> Result<u64, Malformed> {
-        let start = self.clone();
-        let mut value = 0u64;
-        for shift in (0..64).step_by(7) {
-            let byte = self.u8(expected)?;
-            let digit = u64::from(byte & 0x7F);
-            if shift == 63 && byte > 1 {
-                return Err(start.malformed(expected, "a number over 64 bits"));
+        match varint::read(&self.bytes[self.offset..]) {
+            Ok((value, len_bytes)) => {
+                self.offset += len_bytes;
+                Ok(value)
             }
-            value |= digit << shift;
-            if byte & 0x80 == 0 {
-                if byte == 0 && shift > 0 {
-                    return Err(start.malformed(expected, "a number with a redundant zero byte"));
-                }
-                return Ok(value);
-            }
+            Err(error) => Err(self.malformed(expected, error.rule.to_string())),
         }
-        unreachable!("the tenth byte of a number is at most 1 and ends it")
     }
 
     /// A number that fits 32 bits.
@@ -93,13 +85,4 @@ impl<'a> ByteReader<'a> {
             _ => Err(self.malformed(expected, format!("a length of {value} with {left} bytes left"))),
         }
     }
-}
-
-/// Appends a canonical little-endian base-128 number.
-pub(crate) fn write_varint(out: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        out.push(value.to_le_bytes()[0] | 0x80);
-        value >>= 7;
-    }
-    out.push(value.to_le_bytes()[0]);
 }

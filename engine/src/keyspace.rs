@@ -161,7 +161,10 @@ impl Keyspace {
     }
 
     fn range_of(&self, bounds: crate::iter::Bounds) -> Range {
-        match self.check_alive() {
+        match self
+            .check_alive()
+            .and_then(|()| self.handle.engine().check_open())
+        {
             Ok(()) => Range::new(self.handle.engine().instant(), self.number(), bounds),
             Err(error) => Range::failed(error),
         }

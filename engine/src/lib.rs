@@ -1,4 +1,29 @@
-//! The engine of tephradb: memtables, versions, flush, compaction and recovery.
+//! The engine of tephradb: an embedded, ordered key-value store over format-2 tables.
+//!
+//! ```text
+//!  put, delete, batch                         get, range, snapshot
+//!         |                                            ^
+//!         v                                            |  an instant: immutable roots
+//!    log segment --> active memtable                   |
+//!                          | full: frozen --------> Layers: frozen memtables, version
+//!                          v                           ^
+//!              flush: tables + dead ordinals --edit----'  (manifest, then publication)
+//!              compaction: fewer, sorted tables -edit--'
+//! ```
+//!
+//! | part | what it does |
+//! |---|---|
+//! | `db` | the handle, the machine behind it, open and recovery, the life of a write, back-pressure |
+//! | `memtable`, `batch` | a persistent ordered map; the record of one batch in the log |
+//! | `instant`, `snapshot`, `iter` | what readers hold: roots that never change, and merges over them |
+//! | `flush` | a frozen memtable becomes tables; its deletes become dead ordinals in older tables |
+//! | `compact` | runs what the picker decides, carries late kills along |
+//! | `version`, `table_file`, `dead_set` | the tables in force, the manifest that remembers them |
+//! | `background` | the two threads, what they are asked for, who waits for them |
+//! | [`vfs`], [`clock`] | everything outside: files, locks, time; real and simulated |
+//!
+//! There are no sequence numbers and no tombstones in tables. An instant is a tuple of immutable roots, so a snapshot costs two
+//! pointers; a record in a table is alive, or its ordinal is in the table's dead set.
 
 mod background;
 mod batch;

@@ -1,14 +1,14 @@
 //! Snapshots: one instant of the whole database, for as long as somebody wants to look at it.
 
+use std::sync::Arc;
+
+use crate::db::DbHandle;
 use crate::error::{Error, Result};
 use crate::instant::Instant;
 use crate::iter::{Bounds, Range};
 use crate::key::{KeyRange, prefix_bounds};
 use crate::keyspace::Keyspace;
 use crate::value::Value;
-use std::sync::Arc;
-
-use crate::db::DbHandle;
 
 /// One instant over all keyspaces. Taking one is O(1); it never blocks a write, a flush or a compaction, it only keeps
 /// old tables on disk until it is dropped. Clones are cheap.

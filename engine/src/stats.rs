@@ -13,7 +13,7 @@ use crate::error::Error;
 pub struct Stats {
     /// Keyspaces, the default one included.
     pub keyspace_count: usize,
-    /// Tables of the current version, by level: level 0 holds what was flushed, level 1 what was compacted.
+    /// Tables of the current version, by level: level 0 holds what was flushed, each deeper one a sorted run.
     pub level_table_counts: Vec<usize>,
     /// Tables of the current version.
     pub table_count: usize,

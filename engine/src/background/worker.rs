@@ -56,6 +56,8 @@ fn run(engine: &Engine, job: Job) {
             match engine.step(job) {
                 Ok(true) => pause = BACK_OFF_MIN,
                 Ok(false) => break,
+                // Writing has ended for good: there is nothing to try again.
+                Err(_) if engine.stopped.get().is_some() => break,
                 Err(_) => {
                     engine.work.back_off(job, pause);
                     pause = (pause * 2).min(BACK_OFF_MAX);

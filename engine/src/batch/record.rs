@@ -10,7 +10,9 @@
 //! Numbers are canonical base-128, at most 64 bits. Key and value are adjacent, so a memtable entry is one copy of
 //! both. Deletes name their key, never a place in a table: nothing that is replayed depends on a layout.
 
-use crate::byte_reader::{ByteReader, Malformed, write_varint};
+use tephra_sstable::counts::varint;
+
+use crate::byte_reader::{ByteReader, Malformed};
 use crate::memtable::Entry;
 
 const VERSION: u8 = 1;
@@ -37,9 +39,9 @@ impl RecordBuilder {
     pub(crate) fn put(&mut self, keyspace: u32, key: &[u8], value: &[u8]) {
         self.payload.reserve(key.len() + value.len() + 24);
         self.payload.push(PUT);
-        write_varint(&mut self.payload, u64::from(keyspace));
-        write_varint(&mut self.payload, key.len() as u64);
-        write_varint(&mut self.payload, value.len() as u64);
+        varint::push(&mut self.payload, u64::from(keyspace));
+        varint::push(&mut self.payload, key.len() as u64);
+        varint::push(&mut self.payload, value.len() as u64);
         self.payload.extend_from_slice(key);
         self.payload.extend_from_slice(value);
         self.op_count += 1;
@@ -49,8 +51,8 @@ impl RecordBuilder {
     pub(crate) fn delete(&mut self, keyspace: u32, key: &[u8]) {
         self.payload.reserve(key.len() + 16);
         self.payload.push(DELETE);
-        write_varint(&mut self.payload, u64::from(keyspace));
-        write_varint(&mut self.payload, key.len() as u64);
+        varint::push(&mut self.payload, u64::from(keyspace));
+        varint::push(&mut self.payload, key.len() as u64);
         self.payload.extend_from_slice(key);
         self.op_count += 1;
     }

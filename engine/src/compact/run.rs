@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use tephra_compaction::picker::{Decision, Job, JobKind, pick, pick_range};
 
@@ -9,11 +10,13 @@ use super::level_view::{levels_of, picker_options};
 use super::{late_kills, merge};
 use crate::db::Engine;
 use crate::error::Result;
+use crate::options::Background;
 use crate::table_file::TableFile;
 use crate::version::{Change, Edit, KeyspaceView, TableView};
 
-/// How long a compaction that somebody waits for gives readers to let go of its inputs.
-const PATIENCE: std::time::Duration = std::time::Duration::from_millis(100);
+/// A compaction that somebody waits for gives readers this often this long to let go of its inputs.
+const PATIENCE_STEPS: u32 = 100;
+const PATIENCE_STEP: Duration = Duration::from_millis(1);
 
 impl Engine {
     /// Runs the most urgent compaction, if one is due. Returns whether there was one. One runs at a time.
@@ -65,12 +68,15 @@ impl Engine {
 
     /// Waits a moment for tables to be unlinked; readers that hold them longer unlink them themselves.
     fn wait_until_unlinked(&self, tables: &[Weak<TableFile>]) {
-        let deadline_ns = self.clock().now_ns() + u64::try_from(PATIENCE.as_nanos()).unwrap_or(u64::MAX);
-        while tables.iter().any(|table| table.strong_count() > 0) && self.clock().now_ns() < deadline_ns {
-            if self.options.background == crate::options::Background::Manual {
+        if self.options.background == Background::Manual {
+            // Nobody else is at work who might let go soon.
+            return;
+        }
+        for _ in 0..PATIENCE_STEPS {
+            if tables.iter().all(|table| table.strong_count() == 0) {
                 return;
             }
-            self.work.wait_for_progress(std::time::Duration::from_millis(1));
+            self.work.wait_for_progress(PATIENCE_STEP);
         }
     }
 

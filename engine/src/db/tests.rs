@@ -1,10 +1,5 @@
 //! The whole path: put, flush, get, compact, reopen.
 
-#![expect(
-    clippy::disallowed_methods,
-    reason = "the tests put files in the way of the database"
-)]
-
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -371,4 +366,129 @@ fn foreign_files_stay_and_orphans_go() {
     }
     assert_eq!(db.verify().expect("verifies").foreign_files.len(), foreign.len());
     db.assert_sound();
+}
+
+#[test]
+fn one_key_in_many_tables_is_one_item_with_the_newest_value() {
+    let db = TestDb::open(manual().l0_compaction_trigger(100).l0_tables_max(100));
+    for number in 0..64u32 {
+        db.put("k", number.to_be_bytes()).expect("put");
+        db.put([b'k', u8::try_from(number).expect("small")], "other")
+            .expect("put");
+        db.flush().expect("flush");
+    }
+    assert_eq!(db.stats().table_count, 64);
+    assert_eq!(
+        db.get("k").expect("get").as_deref(),
+        Some(&63u32.to_be_bytes()[..])
+    );
+    let contents = db.contents();
+    assert_eq!(
+        (contents.len(), &contents[0].1[..]),
+        (65, &63u32.to_be_bytes()[..])
+    );
+    db.compact().expect("compact");
+    assert_eq!(db.contents(), contents);
+    assert_eq!(db.stats().live_record_count, 65);
+    db.assert_sound();
+}
+
+#[test]
+fn deleting_large_values_gives_their_space_back_without_a_compaction() {
+    let mut db = TestDb::open(manual().memtable_bytes(8 << 20));
+    for number in 0..64u32 {
+        db.put(number.to_be_bytes(), vec![b'v'; 512 << 10]).expect("put");
+    }
+    db.flush().expect("flush");
+    assert!(db.stats().table_bytes > 30 << 20);
+    for number in 0..64u32 {
+        db.delete(number.to_be_bytes()).expect("delete");
+    }
+    db.flush().expect("flush");
+    assert_eq!((db.stats().table_bytes, db.count_files(".table")), (0, 0));
+    db.reopen();
+    assert_eq!(db.contents().len(), 0);
+}
+
+#[test]
+fn churn_over_a_small_live_set_does_not_grow_the_store() {
+    let db = TestDb::open(manual().memtable_bytes(16 << 10).target_table_bytes(16 << 10));
+    let mut peak_bytes = 0;
+    for round in 0..100u32 {
+        for number in 0..100u32 {
+            // A sliding window: every round writes a hundred new keys and deletes those of the round before.
+            db.put((round * 100 + number).to_be_bytes(), [b'v'; 100])
+                .expect("put");
+            if let Some(old) = (round * 100 + number).checked_sub(100) {
+                db.delete(old.to_be_bytes()).expect("delete");
+            }
+        }
+        while db.run_background_step().expect("step") {}
+        peak_bytes = peak_bytes.max(db.stats().table_bytes);
+    }
+    assert_eq!(db.contents().len(), 100);
+    let live_bytes = 100 * 104;
+    assert!(
+        peak_bytes < 6 * live_bytes,
+        "{peak_bytes} bytes for {live_bytes} alive"
+    );
+    db.assert_sound();
+}
+
+#[test]
+fn a_held_snapshot_keeps_its_values_through_kills_and_lets_the_space_go_at_its_end() {
+    let db = TestDb::open(manual());
+    for number in 0..200u32 {
+        db.put(number.to_be_bytes(), "old").expect("put");
+    }
+    db.flush().expect("flush");
+    db.delete(1u32.to_be_bytes()).expect("delete");
+    db.flush().expect("flush");
+    let between = db.snapshot();
+    for number in 0..200u32 {
+        db.delete(number.to_be_bytes()).expect("delete");
+    }
+    db.flush().expect("flush");
+    db.compact().expect("compact");
+    assert_eq!(db.contents().len(), 0);
+    assert_eq!(
+        between.get(&*db, 0u32.to_be_bytes()).expect("get").as_deref(),
+        Some(&b"old"[..])
+    );
+    assert_eq!(
+        between.get(&*db, 1u32.to_be_bytes()).expect("get"),
+        None,
+        "dead before the snapshot"
+    );
+    assert_eq!(between.iter(&*db).count(), 199);
+    assert_eq!((db.stats().table_count, db.stats().pinned_file_count), (0, 1));
+    drop(between);
+    assert_eq!((db.stats().pinned_file_count, db.count_files(".table")), (0, 0));
+}
+
+#[test]
+fn idle_means_idle_also_with_a_snapshot_held() {
+    let db = TestDb::open(
+        manual()
+            .memtable_bytes(500)
+            .target_table_bytes(300)
+            .l0_compaction_trigger(2),
+    );
+    let mut rng = Rng::new(9);
+    for _ in 0..500 {
+        db.put([u8::try_from(rng.below(200)).expect("small")], [b'v'; 20])
+            .expect("put");
+        if rng.below(3) == 0 {
+            db.delete([u8::try_from(rng.below(200)).expect("small")])
+                .expect("delete");
+        }
+    }
+    let _snapshot = db.snapshot();
+    let mut steps = 0;
+    while db.run_background_step().expect("step") {
+        steps += 1;
+        assert!(steps < 1000, "background work feeds itself");
+    }
+    db.compact().expect("compact");
+    assert!(!db.run_background_step().expect("step"));
 }

@@ -1,5 +1,7 @@
 //! Writes the live entries of one keyspace as a table.
 
+use std::sync::Arc;
+
 use tephra_sstable::{Byte, FilterPolicy, Policy, TableOptions, TableWriter};
 
 use crate::directory::Directory;
@@ -8,7 +10,6 @@ use crate::file_name::FileName;
 use crate::memtable::Entry;
 use crate::version::TableRecord;
 use crate::vfs::WritableFile;
-use std::sync::Arc;
 
 /// Options of a table of this engine's keyspaces. `common_width_bytes` if all its values have one length.
 pub(crate) fn table_options(number: u64, creation: u64, common_width_bytes: Option<u64>) -> TableOptions {

@@ -35,9 +35,11 @@ impl Rng {
     }
 }
 
-/// Options that leave background work to the test.
+/// Options that leave background work to the test. Small segments: a machine in memory copies its files when it crashes.
 pub(crate) fn manual() -> Options {
-    Options::default().background(Background::Manual)
+    Options::default()
+        .background(Background::Manual)
+        .memtable_bytes(256 << 10)
 }
 
 /// A database on a machine in memory.

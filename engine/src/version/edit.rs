@@ -20,8 +20,9 @@
 //! nothing.
 
 use roaring::RoaringTreemap;
+use tephra_sstable::counts::varint;
 
-use crate::byte_reader::{ByteReader, Malformed, write_varint};
+use crate::byte_reader::{ByteReader, Malformed};
 
 const VERSION: u8 = 1;
 
@@ -91,7 +92,7 @@ fn encode_change(change: &Change, out: &mut Vec<u8>) {
     let mut tagged = |tag: u8, fields: &[u64]| {
         out.push(tag);
         for &field in fields {
-            write_varint(out, field);
+            varint::push(out, field);
         }
     };
     match change {

@@ -9,6 +9,12 @@
 //! ```
 
 use crate::db::Engine;
+#[cfg(test)]
+mod tests;
+
+use std::ops::Bound;
+use std::sync::Arc;
+
 use crate::dead_set::{self, is_dead};
 use crate::error::Result;
 use crate::file_name::FileName;
@@ -16,8 +22,6 @@ use crate::instant::{Instant, Layers};
 use crate::iter::Range;
 use crate::memtable::Memtable;
 use crate::version::{KeyspaceView, ManifestState, TableView, Version};
-use std::ops::Bound;
-use std::sync::Arc;
 
 /// What [`Db::verify`](crate::Db::verify) found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
