@@ -14,6 +14,7 @@ use std::fmt::Debug;
 
 use crate::bits::{BitReader, BitStr, BitString, advance_bytes, common_bytes};
 use crate::counts::{CountError, golomb, varint};
+use crate::front_coding::{ShortControls, short_bits, short_bytes};
 use crate::hash::{hash_bits, hash_bytes};
 use crate::policy::BackspaceCode;
 use crate::writer::framing::Assemble;
@@ -95,6 +96,9 @@ pub trait Unit:
         Self::get(a, same).cmp(&Self::get(b, same))
     }
 
+    /// Whether `b` follows `a` in order, where both agree in exactly `lcp` units.
+    fn precedes(a: Self::Str<'_>, b: Self::Str<'_>, lcp: u64) -> bool;
+
     /// The contents of an owned string.
     fn as_str(owned: &Self::Owned) -> Self::Str<'_>;
     /// The length of an owned string.
@@ -118,6 +122,14 @@ pub trait Unit:
     fn push_count(owned: &mut Self::Owned, n: u64);
     /// Appends the code of a backspace.
     fn push_backspace(owned: &mut Self::Owned, n: u64, code: BackspaceCode);
+    /// The controls of the frame at unit `at` where one load has them all; `None` where the careful way must be gone.
+    /// `backspace` is none at a block start. Neither extent nor previous key are checked.
+    fn short_controls(
+        payload: &[u8],
+        at: u64,
+        backspace: Option<BackspaceCode>,
+        says_width: bool,
+    ) -> Option<ShortControls>;
     /// Reads a count at unit `at` of a payload that ends at unit `extent`: the number, and where it ends.
     ///
     /// # Errors
@@ -194,6 +206,14 @@ impl Unit for Byte {
     }
 
     #[inline(always)]
+    fn precedes(a: &[u8], b: &[u8], lcp: u64) -> bool {
+        match (a.get(index(lcp)), b.get(index(lcp))) {
+            (Some(a), Some(b)) => a < b,
+            (before, after) => before.is_none() && after.is_some(),
+        }
+    }
+
+    #[inline(always)]
     fn as_str(owned: &Vec<u8>) -> &[u8] {
         owned
     }
@@ -235,6 +255,16 @@ impl Unit for Byte {
     #[inline]
     fn push_backspace(owned: &mut Vec<u8>, n: u64, _: BackspaceCode) {
         varint::push(owned, n);
+    }
+
+    #[inline(always)]
+    fn short_controls(
+        payload: &[u8],
+        at: u64,
+        _: Option<BackspaceCode>,
+        says_width: bool,
+    ) -> Option<ShortControls> {
+        short_bytes(payload, at, says_width)
     }
 
     #[inline]
@@ -296,6 +326,12 @@ impl Unit for Bit {
     }
 
     #[inline(always)]
+    fn precedes(a: BitStr<'_>, b: BitStr<'_>, lcp: u64) -> bool {
+        // Where both have the bit they differ in, the greater string has the one.
+        lcp < b.len() && (lcp == a.len() || b.get(lcp) == Some(true))
+    }
+
+    #[inline(always)]
     fn as_str(owned: &BitString) -> BitStr<'_> {
         owned.as_str()
     }
@@ -337,6 +373,16 @@ impl Unit for Bit {
     #[inline]
     fn push_backspace(owned: &mut BitString, n: u64, code: BackspaceCode) {
         golomb::push_backspace(owned, n, code);
+    }
+
+    #[inline(always)]
+    fn short_controls(
+        payload: &[u8],
+        at: u64,
+        backspace: Option<BackspaceCode>,
+        says_width: bool,
+    ) -> Option<ShortControls> {
+        short_bits(payload, at, backspace, says_width)
     }
 
     #[inline]

@@ -24,3 +24,4 @@ pub(crate) use shift::copy_shifted;
 pub use str::BitStr;
 pub use string::BitString;
 pub(crate) use string::advance_bytes;
+pub(crate) use window::window57;

@@ -16,7 +16,7 @@ use std::marker::PhantomData;
 
 use crate::elias_fano::EliasFanoIter;
 use crate::error::{FormatError, Rule};
-use crate::front_coding::frame::{Frame, read_frame};
+use crate::front_coding::frame::{Frame, read_frame_at};
 use crate::stream::{EncodedView, StreamMeta};
 use crate::unit::Unit;
 
@@ -27,6 +27,8 @@ pub struct EncodedCursor<'a, U: Unit> {
     meta: StreamMeta,
     blocks: EliasFanoIter<'a>,
     ordinal: u64,
+    /// Records before the next block start.
+    records_until_block: u32,
     at: u64,
     key_units: u64,
     failed: Option<FormatError>,
@@ -46,6 +48,7 @@ impl<'a, U: Unit> EncodedCursor<'a, U> {
             meta: stream.meta,
             blocks: stream.directory.iter()?,
             ordinal: 0,
+            records_until_block: 0,
             at: 0,
             key_units: 0,
             failed: None,
@@ -69,7 +72,7 @@ impl<'a, U: Unit> EncodedCursor<'a, U> {
     ///
     /// # Errors
     ///
-    /// Whatever is wrong with the next frame, see [`read_frame`]; a block that is not where the directory says; behind
+    /// Whatever is wrong with the next frame, see [`read_frame_at`]; a block that is not where the directory says; behind
     /// the last frame, trailing units or a wrong length of the last key.
     #[inline]
     #[expect(
@@ -93,13 +96,14 @@ impl<'a, U: Unit> EncodedCursor<'a, U> {
         if self.ordinal == self.meta.record_count {
             return self.check_end().map(|()| None);
         }
-        if self
-            .ordinal
-            .is_multiple_of(u64::from(self.meta.policy.records_per_block.get()))
-        {
+        let block_start = self.records_until_block == 0;
+        if block_start {
             self.check_block_start()?;
+            self.records_until_block = self.meta.policy.records_per_block.get();
         }
-        let frame = read_frame::<U>(self.payload, &self.meta, self.ordinal, self.at, self.key_units)?;
+        let (ordinal, start, key_units) = (self.ordinal, self.at, self.key_units);
+        let frame = read_frame_at::<U>(self.payload, &self.meta, block_start, ordinal, start, key_units)?;
+        self.records_until_block -= 1;
         self.ordinal += 1;
         self.at = frame.next;
         self.key_units = frame.key_units();

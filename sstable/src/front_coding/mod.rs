@@ -16,9 +16,12 @@
 pub mod decoder;
 pub mod encoder;
 pub mod frame;
+mod short;
 #[cfg(test)]
 mod tests;
 
 pub use decoder::{EncodedCursor, KeyCursor};
 pub use encoder::encode_batch;
 pub use frame::Frame;
+pub use short::ShortControls;
+pub(crate) use short::{short_bits, short_bytes};

@@ -1,9 +1,14 @@
 //! The worked example of the crate's head, and round trips of small streams.
 
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::frame::{read_short, read_with_care};
 use super::{KeyCursor, encode_batch};
 use crate::bits::BitStr;
-use crate::policy::Policy;
-use crate::unit::{Bit, Byte};
+use crate::policy::{BackspaceCode, Policy};
+use crate::stream::StreamMeta;
+use crate::unit::{Bit, Byte, Unit};
 
 #[test]
 fn the_worked_example_is_true() {
@@ -47,4 +52,44 @@ fn an_empty_stream_has_one_directory_entry_and_declares_width_zero() {
     );
     let mut cursor = KeyCursor::<Byte>::new(stream.view()).expect("just written");
     assert_eq!(cursor.next(), Ok(false));
+}
+
+/// What one load decodes, the careful reader decodes too, to the same frame.
+fn short_frames_are_those_read_with_care<U: Unit>(policy: Policy) {
+    let mut short_frames = 0;
+    for seed in 0..3000u64 {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let payload: Vec<u8> = (0..rng.random_range(1..40))
+            .map(|_| rng.random::<u8>() & rng.random::<u8>())
+            .collect();
+        let units = payload.len() as u64 * 8 / U::BITS;
+        let backspace = BackspaceCode::ExpGolomb {
+            order: if U::BITS == 1 { rng.random_range(0..=63) } else { 0 },
+        };
+        let meta = StreamMeta {
+            policy: Policy { backspace, ..policy },
+            common_width: rng.random::<bool>().then(|| rng.random_range(0..10)),
+            record_count: 100,
+            extent_units: units - rng.random_range(0..units.min(8)),
+            last_key_units: 0,
+        };
+        let (start, previous) = (rng.random_range(0..units), rng.random_range(0..100));
+        let (block_start, ordinal) = (rng.random(), rng.random_range(0..3));
+        if let Some(frame) = read_short::<U>(&payload, &meta, block_start, ordinal, start, previous) {
+            let careful = read_with_care::<U>(&payload, &meta, block_start, ordinal, start, previous);
+            assert_eq!(Ok(frame), careful, "seed {seed}");
+            short_frames += 1;
+        }
+    }
+    assert!(short_frames > 50, "{short_frames} of 3000 frames were short");
+}
+
+#[test]
+fn short_frames_of_bytes_are_those_read_with_care() {
+    short_frames_are_those_read_with_care::<Byte>(Policy::byte_variable());
+}
+
+#[test]
+fn short_frames_of_bits_are_those_read_with_care() {
+    short_frames_are_those_read_with_care::<Bit>(Policy::bit_variable());
 }

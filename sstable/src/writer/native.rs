@@ -87,15 +87,13 @@ impl<U: Unit> NativeWriter<U> {
         let ordinal = self.frames.record_count();
         let previous = U::as_str(&self.previous);
         let retained = U::lcp(previous, key);
-        let follows = match U::get(key, retained) {
-            Some(after) => U::get(previous, retained).is_none_or(|before| before < after),
-            None => ordinal == 0,
-        };
-        if !follows {
+        if !U::precedes(previous, key, retained) && ordinal > 0 {
             return Err(out_of_order(ordinal));
         }
         let growth = U::len(key).saturating_sub(U::len(previous));
-        U::try_reserve(&mut self.previous, growth)?;
+        if growth > 0 {
+            U::try_reserve(&mut self.previous, growth)?;
+        }
         let starts_block = self.frames.records_until_block() == 0;
         self.frames
             .append(retained, U::suffix(key, retained), U::suffix(value, 0))?;
