@@ -200,7 +200,7 @@ impl Unit for Byte {
         hash_bytes(string)
     }
 
-    #[inline]
+    #[inline(always)]
     fn lcp(a: &[u8], b: &[u8]) -> u64 {
         common_bytes(a, b) as u64
     }
@@ -320,7 +320,7 @@ impl Unit for Bit {
         hash_bits(string)
     }
 
-    #[inline]
+    #[inline(always)]
     fn lcp(a: BitStr<'_>, b: BitStr<'_>) -> u64 {
         a.lcp(&b)
     }

@@ -12,13 +12,13 @@
 //! are long; the compiler makes two vector compares of it.
 
 use super::BitStr;
-use super::window::byte_of;
+use super::window::{byte_of, window57};
 
 /// Bytes compared at a time while strings agree.
 const STRIDE_BYTES: usize = 32;
 
 /// The number of leading bytes in which two strings agree. `O(n / 32)`, allocates nothing.
-#[inline]
+#[inline(always)]
 pub(crate) fn common_bytes(a: &[u8], b: &[u8]) -> usize {
     if let (Some(a), Some(b)) = (a.first_chunk(), b.first_chunk()) {
         let differing = u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b);
@@ -30,7 +30,6 @@ pub(crate) fn common_bytes(a: &[u8], b: &[u8]) -> usize {
 }
 
 /// [`common_bytes`] of strings that agree in their first word, if they have one.
-#[inline]
 fn common_bytes_behind(a: &[u8], b: &[u8]) -> usize {
     let len = a.len().min(b.len());
     let (a, b) = (&a[..len], &b[..len]);
@@ -71,50 +70,57 @@ const fn first_byte(word: u64) -> usize {
 
 /// The number of leading bits in which two strings agree. `O(n / 256)` where both start at the same bit of a byte,
 /// `O(n / 57)` elsewhere; allocates nothing.
-#[inline]
+#[inline(always)]
 pub(super) fn common_bits(a: BitStr<'_>, b: BitStr<'_>) -> u64 {
     let len = a.len().min(b.len());
     let ((a_bytes, a_start), (b_bytes, b_start)) = (a.parts(), b.parts());
     if (a_start | b_start) & 7 != 0 {
-        return common_bits_inside(a, b, len);
+        return common_bits_inside(a_bytes, a_start, b_bytes, b_start, len);
     }
-    let whole = len / 8;
-    let same = common_bytes(
-        bytes_at(a_bytes, a_start, whole),
-        bytes_at(b_bytes, b_start, whole),
-    );
-    // Either the next byte differs, or fewer than eight bits are left.
-    let at = 8 * same as u64;
-    let rest = u64::from((a.window57(at) ^ b.window57(at)).leading_zeros());
-    at + rest.min(len - at)
+    let (a, b) = (&a_bytes[byte_of(a_start)..], &b_bytes[byte_of(b_start)..]);
+    if let (Some(a), Some(b)) = (a.first_chunk(), b.first_chunk()) {
+        let differing = u64::from_be_bytes(*a) ^ u64::from_be_bytes(*b);
+        if differing != 0 || len <= 64 {
+            return u64::from(differing.leading_zeros()).min(len);
+        }
+    }
+    common_bits_in_bytes(a, b, len)
 }
 
-/// [`common_bits`] of strings that do not both start at a byte.
-fn common_bits_inside(a: BitStr<'_>, b: BitStr<'_>, len: u64) -> u64 {
-    let ((_, a_start), (_, b_start)) = (a.parts(), b.parts());
-    let head = a_start.wrapping_neg() & 7;
+/// [`common_bits`] of the first `len` bits of some bytes.
+fn common_bits_in_bytes(a: &[u8], b: &[u8], len: u64) -> u64 {
+    let whole = byte_of(len);
+    let same = common_bytes_behind(&a[..whole], &b[..whole]);
+    // Either the next byte differs, or fewer than eight bits are left.
+    let rest = match (a.get(same), b.get(same)) {
+        (Some(a), Some(b)) => (a ^ b).leading_zeros(),
+        _ => 0,
+    };
+    (8 * same as u64 + u64::from(rest)).min(len)
+}
+
+/// [`common_bits`] of strings that do not both start at a byte. It takes the parts of the strings because whole ones
+/// would be put into memory for it before anybody knows that it is called.
+#[inline(never)]
+fn common_bits_inside(a: &[u8], a_start: u64, b: &[u8], b_start: u64, len: u64) -> u64 {
     let mut at = 0;
     if (a_start ^ b_start) & 7 == 0 && len > 57 {
-        let first = u64::from((a.window57(0) ^ b.window57(0)).leading_zeros());
+        let head = a_start.wrapping_neg() & 7;
+        let first = u64::from((window57(a, a_start) ^ window57(b, b_start)).leading_zeros());
         if first < head {
             return first;
         }
-        return head + common_bits(a.slice(head, len), b.slice(head, len));
+        let (a, b) = (&a[byte_of(a_start + head)..], &b[byte_of(b_start + head)..]);
+        return head + common_bits_in_bytes(a, b, len - head);
     }
     while at < len {
         let step = (len - at).min(57);
-        let same = u64::from((a.window57(at) ^ b.window57(at)).leading_zeros());
+        let differing = window57(a, a_start + at) ^ window57(b, b_start + at);
+        let same = u64::from(differing.leading_zeros());
         if same < step {
             return at + same;
         }
         at += step;
     }
     len
-}
-
-/// `len` bytes from bit `bit` on, which starts a byte.
-#[inline(always)]
-fn bytes_at(bytes: &[u8], bit: u64, len: u64) -> &[u8] {
-    let start = byte_of(bit);
-    &bytes[start..start + byte_of(8 * len)]
 }

@@ -13,21 +13,18 @@
     reason = "writes memory that is reserved and not yet part of a vector"
 )]
 
-use super::BitStr;
 use super::window::byte_of;
 
 /// A byte in each lane of a word.
 const LANES: u64 = 0x0101_0101_0101_0101;
 
-/// Copies a string of whole bytes to memory.
+/// Copies `whole` bytes out of `bytes`, from bit `start` on, to memory.
 ///
 /// # Safety
 ///
-/// `string.len() / 8` bytes can be written at `to`, and nobody else sees them.
+/// `whole` bytes can be written at `to`, and nobody else sees them.
 #[inline]
-pub(crate) unsafe fn copy_shifted(to: *mut u8, string: BitStr<'_>) {
-    let (bytes, start) = string.parts();
-    let whole = byte_of(string.len());
+pub(crate) unsafe fn copy_shifted(to: *mut u8, bytes: &[u8], start: u64, whole: usize) {
     let from = &bytes[byte_of(start)..];
     let shift = start & 7;
     if shift == 0 || whole == 0 {

@@ -118,7 +118,7 @@ impl<'a> BitStr<'a> {
 
     /// The number of leading bits in which both agree. `O(n)` in wide steps, allocates nothing.
     #[must_use]
-    #[inline]
+    #[inline(always)]
     pub fn lcp(&self, other: &BitStr<'_>) -> u64 {
         common_bits(*self, *other)
     }

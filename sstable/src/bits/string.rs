@@ -171,9 +171,7 @@ impl BitString {
     pub(crate) fn advance(&mut self, keep: u64, string: BitStr<'_>) {
         let (bytes, start) = string.parts();
         if !start.is_multiple_of(8) {
-            self.truncate(keep);
-            self.push_str(string.slice(keep, string.len()));
-            return;
+            return self.advance_inside(keep, bytes, start, string.len());
         }
         let from = &bytes[byte_of(start)..byte_of(start + string.len() + 7)];
         advance_bytes(&mut self.bytes, byte_of(keep), from);
@@ -181,6 +179,14 @@ impl BitString {
         if let (used @ 1.., Some(last)) = (self.len & 7, self.bytes.last_mut()) {
             *last &= !(0xff >> used);
         }
+    }
+
+    /// [`BitString::advance`] to `len` bits of `bytes` from `start` on, inside a byte.
+    #[inline(never)]
+    fn advance_inside(&mut self, keep: u64, bytes: &[u8], start: u64, len: u64) {
+        self.truncate(keep);
+        let string = BitStr::new(bytes, start, len).expect("parts of a string");
+        self.push_str(string.slice(keep, len));
     }
 
     /// Keeps the first `len` bits. Does nothing when there are no more than that. Keeps the memory.

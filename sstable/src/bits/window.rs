@@ -11,28 +11,36 @@
 /// Eight bytes from `at`, big-endian, zeros behind the end.
 #[inline(always)]
 fn load_be(bytes: &[u8], at: usize) -> u64 {
-    match bytes.get(at..).and_then(<[u8]>::first_chunk) {
-        Some(chunk) => u64::from_be_bytes(*chunk),
+    match bytes.get(at..at.saturating_add(8)) {
+        Some(chunk) => u64::from_be_bytes(*chunk.first_chunk().expect("eight bytes")),
         None => load_be_tail(bytes, at),
     }
 }
 
-/// [`load_be`] where fewer than eight bytes are left: two loads that may overlap, or the last eight bytes shifted.
-#[inline]
+/// [`load_be`] where fewer than eight bytes are left: the last eight bytes shifted, or two loads that may overlap.
+#[inline(always)]
 fn load_be_tail(bytes: &[u8], at: usize) -> u64 {
-    let left = bytes.get(at..).unwrap_or(&[]);
-    if left.is_empty() {
+    let left = bytes.len().saturating_sub(at);
+    if left == 0 {
         return 0;
     }
-    let shift = 64 - 8 * left.len();
-    if let Some(last) = bytes.last_chunk() {
-        u64::from_be_bytes(*last) << shift
-    } else if let (Some(first), Some(last)) = (left.first_chunk(), left.last_chunk()) {
+    let shift = 64 - 8 * left;
+    match bytes.last_chunk() {
+        Some(last) => u64::from_be_bytes(*last) << shift,
+        None => load_be_short(&bytes[at..]),
+    }
+}
+
+/// One to seven bytes that nothing surrounds, left-aligned.
+#[inline]
+fn load_be_short(left: &[u8]) -> u64 {
+    let shift = (64 - 8 * left.len()) & 63;
+    if let (Some(first), Some(last)) = (left.first_chunk(), left.last_chunk()) {
         u64::from(u32::from_be_bytes(*first)) << 32 | u64::from(u32::from_be_bytes(*last)) << shift
     } else if let (Some(first), Some(last)) = (left.first_chunk(), left.last_chunk()) {
         u64::from(u16::from_be_bytes(*first)) << 48 | u64::from(u16::from_be_bytes(*last)) << shift
     } else {
-        u64::from(left[0]) << 56
+        u64::from(left.first().copied().unwrap_or(0)) << 56
     }
 }
 

@@ -20,7 +20,7 @@
 use std::collections::TryReserveError;
 
 use super::{Controls, SLACK_BYTES};
-use crate::bits::{BitStr, BitString, copy_shifted};
+use crate::bits::{BitStr, BitString, copy_shifted, window57};
 use crate::counts::golomb;
 use crate::policy::BackspaceCode;
 
@@ -39,27 +39,40 @@ pub(super) fn append_frame(
     literal: BitStr<'_>,
     value: BitStr<'_>,
 ) -> Result<(), TryReserveError> {
-    let body = literal.len() + value.len();
-    let Some((field, width)) = controls_field(controls, backspace) else {
-        return append_long(frames, controls, backspace, literal, value);
-    };
-    reserve(frames, body)?;
-    let mut end = End::of(frames);
-    if width + body <= FIELD_MAX_BITS {
-        let field = field << literal.len() | short_field(literal);
-        // SAFETY: `reserve` made room for controls, body and the slack.
-        unsafe { end.insert(field << value.len() | short_field(value), width + body) };
-    } else {
-        // SAFETY: as above.
-        unsafe { end.insert(field, width) };
-        // SAFETY: as above.
-        unsafe { end.copy(literal) };
-        // SAFETY: as above.
-        unsafe { end.copy(value) };
+    let ((literal_bytes, literal_start), (value_bytes, value_start)) = (literal.parts(), value.parts());
+    let (literal_len, value_len) = (literal.len(), value.len());
+    let field = controls_field(controls, backspace);
+    if let Some((field, width)) = field
+        && width + literal_len + value_len <= FIELD_MAX_BITS
+    {
+        reserve(frames, 0)?;
+        let mut end = End::of(frames);
+        let field = field << literal_len | short_field(literal_bytes, literal_start, literal_len);
+        let field = field << value_len | short_field(value_bytes, value_start, value_len);
+        // SAFETY: `reserve` made room for the slack, which is longer than a field.
+        unsafe { end.insert(field, width + literal_len + value_len) };
+        // SAFETY: all inserted through `end`.
+        unsafe { end.commit(frames) };
+        return Ok(());
     }
-    // SAFETY: all inserted through `end`.
-    unsafe { end.commit(frames) };
-    Ok(())
+    let (literal, value) = (
+        (literal_bytes, literal_start, literal_len),
+        (value_bytes, value_start, value_len),
+    );
+    append_long(
+        frames,
+        controls.lead,
+        controls.block_start,
+        controls.suffix,
+        controls.width,
+        backspace,
+        literal.0,
+        literal.1,
+        literal.2,
+        value.0,
+        value.1,
+        value.2,
+    )
 }
 
 /// As [`append_frame`], for a literal and a value that are adjacent: one copy for both.
@@ -77,8 +90,9 @@ pub(super) fn append_joined(
 pub(super) fn append_raw(frames: &mut BitString, units: BitStr<'_>) -> Result<(), TryReserveError> {
     reserve(frames, units.len())?;
     let mut end = End::of(frames);
+    let (bytes, start) = units.parts();
     // SAFETY: `reserve` made room for the units and the slack.
-    unsafe { end.copy(units) };
+    unsafe { end.copy(bytes, start, units.len()) };
     // SAFETY: all inserted through `end`.
     unsafe { end.commit(frames) };
     Ok(())
@@ -112,28 +126,68 @@ fn order_0(n: u64) -> Option<(u64, u64)> {
     (n < 1 << 28).then(|| (c, 127 - 2 * u64::from(c.leading_zeros())))
 }
 
-/// All bits of a string of at most [`FIELD_MAX_BITS`], as a number.
+/// The `len` bits of `bytes` from bit `start` on, at most [`FIELD_MAX_BITS`], as a number.
 #[inline(always)]
-fn short_field(string: BitStr<'_>) -> u64 {
+fn short_field(bytes: &[u8], start: u64, len: u64) -> u64 {
     // Two shifts, because the whole window of an empty string goes.
-    string.window57(0) >> 1 >> (63 - string.len())
+    window57(bytes, start) >> 1 >> (63 - len)
 }
 
-/// [`append_frame`] where the controls do not fit a field.
-#[cold]
+/// [`append_frame`] of a frame that does not fit one field.
+///
+/// It takes the parts of controls and strings: given whole ones, they would lie in memory for every frame, whether
+/// it is long or not, and that costs a short one a third of its time.
 #[inline(never)]
+#[expect(clippy::too_many_arguments, reason = "see its documentation")]
 fn append_long(
     frames: &mut BitString,
-    controls: Controls,
+    lead: u64,
+    block_start: bool,
+    suffix: u64,
+    width: Option<u64>,
     backspace: BackspaceCode,
-    literal: BitStr<'_>,
-    value: BitStr<'_>,
+    literal_bytes: &[u8],
+    literal_start: u64,
+    literal_len: u64,
+    value_bytes: &[u8],
+    value_start: u64,
+    value_len: u64,
 ) -> Result<(), TryReserveError> {
+    let controls = Controls {
+        lead,
+        block_start,
+        suffix,
+        width,
+    };
     let quotient = match backspace {
-        BackspaceCode::Golomb { modulus } if !controls.block_start => controls.lead / modulus,
+        BackspaceCode::Golomb { modulus } if !block_start => lead / modulus,
         _ => 0,
     };
-    reserve(frames, CONTROLS_MAX_BITS + quotient + literal.len() + value.len())?;
+    reserve(frames, CONTROLS_MAX_BITS + quotient + literal_len + value_len)?;
+    let mut end = match controls_field(controls, backspace) {
+        Some((field, width)) => {
+            let mut end = End::of(frames);
+            // SAFETY: `reserve` made room for controls, literal, value and the slack.
+            unsafe { end.insert(field, width) };
+            end
+        }
+        None => {
+            push_controls(frames, controls, backspace);
+            End::of(frames)
+        }
+    };
+    // SAFETY: as above.
+    unsafe { end.copy(literal_bytes, literal_start, literal_len) };
+    // SAFETY: as above.
+    unsafe { end.copy(value_bytes, value_start, value_len) };
+    // SAFETY: all inserted through `end`.
+    unsafe { end.commit(frames) };
+    Ok(())
+}
+
+/// Appends the controls by the plain codes, within the capacity.
+#[cold]
+fn push_controls(frames: &mut BitString, controls: Controls, backspace: BackspaceCode) {
     match controls.block_start {
         true => golomb::push(frames, controls.lead),
         false => golomb::push_backspace(frames, controls.lead, backspace),
@@ -142,14 +196,6 @@ fn append_long(
     if let Some(width) = controls.width {
         golomb::push(frames, width);
     }
-    let mut end = End::of(frames);
-    // SAFETY: `reserve` made room for controls, literal, value and the slack.
-    unsafe { end.copy(literal) };
-    // SAFETY: as above.
-    unsafe { end.copy(value) };
-    // SAFETY: all inserted through `end`.
-    unsafe { end.commit(frames) };
-    Ok(())
 }
 
 /// Makes room for short controls, `body` bits and the slack.
@@ -218,38 +264,37 @@ impl End {
         self.pending = word << ((used + width) & !7);
     }
 
-    /// Copies a string.
+    /// Copies `len` bits of `bytes` from bit `start` on.
     ///
     /// # Safety
     ///
-    /// Its bytes and eight more can be written from the byte in which the end lies.
+    /// They and eight bytes more can be written from the byte in which the end lies.
     #[inline(always)]
-    unsafe fn copy(&mut self, string: BitStr<'_>) {
-        if string.len() <= FIELD_MAX_BITS {
+    unsafe fn copy(&mut self, bytes: &[u8], start: u64, len: u64) {
+        if len <= FIELD_MAX_BITS {
             // SAFETY: the same contract.
-            unsafe { self.insert(short_field(string), string.len()) };
+            unsafe { self.insert(short_field(bytes, start, len), len) };
         } else {
             // SAFETY: the same contract.
-            unsafe { self.copy_long(string) };
+            unsafe { self.copy_long(bytes, start, len) };
         }
     }
 
-    /// [`End::copy`] of a string that does not fit a field: to a byte position, then whole bytes, then the rest.
-    #[inline(never)]
-    unsafe fn copy_long(&mut self, string: BitStr<'_>) {
+    /// [`End::copy`] of bits that do not fit a field: to a byte position, then whole bytes, then the rest.
+    unsafe fn copy_long(&mut self, bytes: &[u8], start: u64, len: u64) {
         let head = self.at.wrapping_neg() & 7;
-        let whole = (string.len() - head) / 8;
+        let whole = (len - head) / 8;
         let tail = head + 8 * whole;
         // SAFETY: at most seven bits of the string.
-        unsafe { self.insert(short_field(string.slice(0, head)), head) };
+        unsafe { self.insert(short_field(bytes, start, head), head) };
         // SAFETY: the end lies at a byte now, within what the caller vouches for.
         let to = unsafe { self.base.add(byte_index(self.at)) };
         // SAFETY: the caller vouches for the string's whole bytes.
-        unsafe { copy_shifted(to, string.slice(head, tail)) };
+        unsafe { copy_shifted(to, bytes, start + head, byte_index(8 * whole)) };
         self.at += 8 * whole;
         self.pending = 0;
         // SAFETY: at most seven bits of the string.
-        unsafe { self.insert(short_field(string.slice(tail, string.len())), string.len() - tail) };
+        unsafe { self.insert(short_field(bytes, start + tail, len - tail), len - tail) };
     }
 
     /// Makes what was inserted part of the frames.

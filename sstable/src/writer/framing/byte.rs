@@ -112,18 +112,15 @@ unsafe fn put_controls(to: *mut u8, controls: Controls) -> *mut u8 {
         return unsafe { to.add(2 + usize::from(controls.width.is_some())) };
     }
     // SAFETY: the same contract.
-    unsafe { put_long_controls(to, controls) }
+    unsafe { put_long_controls(to, controls.lead, controls.suffix, controls.width) }
 }
 
 /// [`put_controls`] where a count takes more than one byte.
 #[inline(never)]
-unsafe fn put_long_controls(to: *mut u8, controls: Controls) -> *mut u8 {
+unsafe fn put_long_controls(to: *mut u8, lead: u64, suffix: u64, width: Option<u64>) -> *mut u8 {
     let mut bytes = [0u8; CONTROLS_MAX_BYTES];
     let mut len = 0;
-    for count in [Some(controls.lead), Some(controls.suffix), controls.width]
-        .into_iter()
-        .flatten()
-    {
+    for count in [Some(lead), Some(suffix), width].into_iter().flatten() {
         len += varint::put(&mut bytes[len..], count);
     }
     // SAFETY: the caller gives room for the longest controls, and the array is another object.

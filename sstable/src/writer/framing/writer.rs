@@ -288,17 +288,23 @@ impl<U: Unit> FrameWriter<U> {
     #[inline(always)]
     fn commit(&mut self, offset: u64, controls: Controls, retained: u64, value_units: u64) {
         if controls.block_start {
-            let residual = offset - self.record_count * self.common_width.unwrap_or(0);
-            self.directory
-                .push(residual)
-                .expect("room was reserved, and residuals grow with every frame");
-            self.records_until_block = self.policy.records_per_block.get();
+            self.note_block(offset);
         }
         self.records_until_block -= 1;
         self.record_count += 1;
         self.literal_units += controls.suffix;
         self.value_units += value_units;
         self.key_units = retained + controls.suffix;
+    }
+
+    /// Notes the block that starts at `offset`, for which the directory has room.
+    #[inline(never)]
+    fn note_block(&mut self, offset: u64) {
+        let residual = offset - self.record_count * self.common_width.unwrap_or(0);
+        self.directory
+            .push(residual)
+            .expect("room was reserved, and residuals grow with every frame");
+        self.records_until_block = self.policy.records_per_block.get();
     }
 
     #[cold]
@@ -365,13 +371,13 @@ impl<U: Unit> FrameWriter<U> {
         self.key_units
     }
 
-    /// Units of all literals.
+    /// Units of all literals, without those of bursts.
     #[must_use]
     pub const fn literal_units(&self) -> u64 {
         self.literal_units
     }
 
-    /// Units of all values.
+    /// Units of all values, without those of bursts.
     #[must_use]
     pub const fn value_units(&self) -> u64 {
         self.value_units
