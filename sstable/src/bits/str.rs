@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use std::fmt;
 
 use super::lcp::common_bits;
-use super::window::{byte_of, window57, window64};
+use super::window::{byte_of, window64};
 
 /// A borrowed string of bits: `len` bits of `bytes` from bit `start`, most significant bit first.
 ///
@@ -73,12 +73,6 @@ impl<'a> BitStr<'a> {
             let bit = self.start + at;
             self.bytes[byte_of(bit)] & (0x80 >> (bit & 7)) != 0
         })
-    }
-
-    /// The 57 bits from `at` on, left-aligned. Bits behind the string's end are whatever follows it.
-    #[inline(always)]
-    pub(crate) fn window57(&self, at: u64) -> u64 {
-        window57(self.bytes, self.start + at)
     }
 
     /// Up to 64 bits from `at` on, left-aligned, zeros behind the string's end.
