@@ -12,7 +12,7 @@ use std::cmp::Ordering;
 use std::collections::TryReserveError;
 use std::fmt::Debug;
 
-use crate::bits::{BitReader, BitStr, BitString, advance_bytes, common_bytes};
+use crate::bits::{BitReader, BitStr, BitString, advance_bytes, common_bytes, order_bits, order_bytes};
 use crate::counts::{CountError, golomb, varint};
 use crate::front_coding::{ShortControls, short_bits, short_bytes};
 use crate::hash::{hash_bits, hash_bytes};
@@ -96,8 +96,8 @@ pub trait Unit:
         Self::get(a, same).cmp(&Self::get(b, same))
     }
 
-    /// Whether `b` follows `a` in order, where both agree in exactly `lcp` units.
-    fn precedes(a: Self::Str<'_>, b: Self::Str<'_>, lcp: u64) -> bool;
+    /// The number of leading units in which two strings agree, and whether `b` follows `a` in order.
+    fn order(a: Self::Str<'_>, b: Self::Str<'_>) -> (u64, bool);
 
     /// The contents of an owned string.
     fn as_str(owned: &Self::Owned) -> Self::Str<'_>;
@@ -206,11 +206,9 @@ impl Unit for Byte {
     }
 
     #[inline(always)]
-    fn precedes(a: &[u8], b: &[u8], lcp: u64) -> bool {
-        match (a.get(index(lcp)), b.get(index(lcp))) {
-            (Some(a), Some(b)) => a < b,
-            (before, after) => before.is_none() && after.is_some(),
-        }
+    fn order(a: &[u8], b: &[u8]) -> (u64, bool) {
+        let (same, follows) = order_bytes(a, b);
+        (same as u64, follows)
     }
 
     #[inline(always)]
@@ -326,9 +324,8 @@ impl Unit for Bit {
     }
 
     #[inline(always)]
-    fn precedes(a: BitStr<'_>, b: BitStr<'_>, lcp: u64) -> bool {
-        // Where both have the bit they differ in, the greater string has the one.
-        lcp < b.len() && (lcp == a.len() || b.get(lcp) == Some(true))
+    fn order(a: BitStr<'_>, b: BitStr<'_>) -> (u64, bool) {
+        order_bits(a, b)
     }
 
     #[inline(always)]

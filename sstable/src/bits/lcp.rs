@@ -124,3 +124,41 @@ fn common_bits_inside(a: &[u8], a_start: u64, b: &[u8], b_start: u64, len: u64) 
     }
     len
 }
+
+/// The number of leading bytes in which two strings agree, and whether `b` follows `a` in order.
+#[inline(always)]
+pub(crate) fn order_bytes(a: &[u8], b: &[u8]) -> (usize, bool) {
+    if let (Some(a), Some(b)) = (a.first_chunk(), b.first_chunk()) {
+        let (a, b) = (u64::from_be_bytes(*a), u64::from_be_bytes(*b));
+        if a != b {
+            return (((a ^ b).leading_zeros() / 8) as usize, a < b);
+        }
+    }
+    let same = common_bytes_behind(a, b);
+    (same, a.get(same) < b.get(same))
+}
+
+/// The number of leading bits in which two strings agree, and whether `b` follows `a` in order.
+#[inline(always)]
+pub(crate) fn order_bits(a: BitStr<'_>, b: BitStr<'_>) -> (u64, bool) {
+    let len = a.len().min(b.len());
+    let ((a_bytes, a_start), (b_bytes, b_start)) = (a.parts(), b.parts());
+    if (a_start | b_start) & 7 == 0
+        && let (Some(a), Some(b)) = (
+            a_bytes[byte_of(a_start)..].first_chunk(),
+            b_bytes[byte_of(b_start)..].first_chunk(),
+        )
+    {
+        let (a, b) = (u64::from_be_bytes(*a), u64::from_be_bytes(*b));
+        let same = u64::from((a ^ b).leading_zeros());
+        if same < len.min(64) {
+            return (same, a < b);
+        }
+    }
+    let same = common_bits(a, b);
+    // Where both have the bit they differ in, the greater string has the one.
+    (
+        same,
+        same < b.len() && (same == a.len() || b.get(same) == Some(true)),
+    )
+}

@@ -18,7 +18,7 @@ mod string;
 mod tests;
 mod window;
 
-pub(crate) use lcp::common_bytes;
+pub(crate) use lcp::{common_bytes, order_bits, order_bytes};
 pub use reader::BitReader;
 pub(crate) use shift::copy_shifted;
 pub use str::BitStr;

@@ -86,8 +86,8 @@ impl<U: Unit> NativeWriter<U> {
     pub fn append(&mut self, key: U::Str<'_>, value: U::Str<'_>) -> Result<Appended, AppendError> {
         let ordinal = self.frames.record_count();
         let previous = U::as_str(&self.previous);
-        let retained = U::lcp(previous, key);
-        if !U::precedes(previous, key, retained) && ordinal > 0 {
+        let (retained, follows) = U::order(previous, key);
+        if !follows && ordinal > 0 {
             return Err(out_of_order(ordinal));
         }
         let growth = U::len(key).saturating_sub(U::len(previous));

@@ -233,15 +233,11 @@ impl End {
     #[inline(always)]
     fn of(frames: &mut BitString) -> Self {
         let (bytes, len) = frames.parts_mut();
-        // The bits behind the length are zero, so the last byte is pending as it is.
-        let pending = if *len & 7 == 0 {
-            0
-        } else {
-            bytes.last().copied().unwrap_or(0)
-        };
+        let last = u64::from(bytes.last().copied().unwrap_or(0)) << 56;
+        // The bits behind the length are zero, so the last byte is pending as it is, or whole and none of it is.
         Self {
             at: *len,
-            pending: u64::from(pending) << 56,
+            pending: last & !(u64::MAX >> (*len & 7)),
             base: bytes.as_mut_ptr(),
         }
     }
