@@ -3,7 +3,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::{BitReader, BitStr, BitString};
+use super::{BitReader, BitStr, BitString, copy_shifted, order_bits};
 
 /// The plainest form of a bit string.
 fn digits(string: BitStr<'_>) -> String {
@@ -15,8 +15,9 @@ fn digits(string: BitStr<'_>) -> String {
 /// Random bytes, and a random string within them. Few distinct bytes, so that strings often agree.
 fn random_string(rng: &mut Xoshiro256PlusPlus, bytes: &mut Vec<u8>) -> (u64, u64) {
     bytes.clear();
-    let len: usize = rng.random_range(0..40);
-    bytes.extend((0..len).map(|_| if rng.random_bool(0.9) { 0xa5 } else { rng.random() }));
+    let len_max = if rng.random() { 12 } else { 150 };
+    let len: usize = rng.random_range(0..len_max);
+    bytes.extend((0..len).map(|_| if rng.random_bool(0.98) { 0xa5 } else { rng.random() }));
     let bits = len as u64 * 8;
     let start = rng.random_range(0..=bits.min(20));
     (start, rng.random_range(0..=bits - start))
@@ -44,6 +45,11 @@ fn comparison_slices_and_windows_agree_with_strings_of_digits() {
             .take_while(|(a, b)| a == b)
             .count();
         assert_eq!(a.lcp(&b), same as u64, "seed {seed}: {a:?} against {b:?}");
+        assert_eq!(
+            order_bits(a, b),
+            (same as u64, a_digits < b_digits),
+            "seed {seed}: {a:?} against {b:?}"
+        );
         let from = rng.random_range(0..=a_len);
         let to = rng.random_range(from..=a_len);
         let (low, high) = (
@@ -124,4 +130,26 @@ fn the_reader_takes_all_or_nothing() {
     assert_eq!(reader.read_bits(2), None, "only one bit is left");
     assert_eq!(reader.read_bits(1), Some(0));
     assert_eq!(reader.remaining(), 0);
+}
+
+/// The safe twin of the wide copy: a bit at a time.
+#[test]
+#[expect(unsafe_code, reason = "the function under test writes through a pointer")]
+fn wide_shifted_copies_are_copies() {
+    for seed in 0..2000 {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let whole: usize = rng.random_range(0..200);
+        let start: u64 = rng.random_range(0..24);
+        let bytes: Vec<u8> = (0..whole + 4).map(|_| rng.random()).collect();
+        let mut copy = vec![0x55; whole + 1];
+        // SAFETY: the vector has `whole` bytes.
+        unsafe { copy_shifted(copy.as_mut_ptr(), &bytes, start, whole) };
+        let string = BitStr::new(&bytes, start, 8 * whole as u64).expect("four bytes more than the copy");
+        assert_eq!(
+            digits(BitStr::from_bytes(&copy[..whole])),
+            digits(string),
+            "seed {seed}"
+        );
+        assert_eq!(copy[whole], 0x55, "seed {seed}: nothing behind is touched");
+    }
 }
