@@ -115,6 +115,9 @@ pub trait Unit:
     fn truncate(owned: &mut Self::Owned, len: u64);
     /// Appends a string.
     fn push(owned: &mut Self::Owned, string: Self::Str<'_>);
+    /// Keeps the first `keep` units and appends `len` units of `readable` from unit `start` on. What lies behind those
+    /// in `readable` may be read as well, so that a short copy is one load and one store.
+    fn replace_suffix(owned: &mut Self::Owned, keep: u64, readable: &[u8], start: u64, len: u64);
     /// The bytes of an owned string, zero-padded.
     fn into_bytes(owned: Self::Owned) -> Vec<u8>;
 
@@ -241,6 +244,20 @@ impl Unit for Byte {
         owned.extend_from_slice(string);
     }
 
+    #[inline]
+    fn replace_suffix(owned: &mut Vec<u8>, keep: u64, readable: &[u8], start: u64, len: u64) {
+        const SHORT: usize = 16;
+        owned.truncate(index(keep));
+        let (from, len) = (&readable[index(start)..], index(len));
+        match from.first_chunk::<SHORT>() {
+            Some(chunk) if len <= SHORT => {
+                owned.extend_from_slice(chunk);
+                owned.truncate(owned.len() - (SHORT - len));
+            }
+            _ => owned.extend_from_slice(&from[..len]),
+        }
+    }
+
     fn into_bytes(owned: Vec<u8>) -> Vec<u8> {
         owned
     }
@@ -356,6 +373,13 @@ impl Unit for Bit {
     #[inline]
     fn push(owned: &mut BitString, string: BitStr<'_>) {
         owned.push_str(string);
+    }
+
+    #[inline]
+    fn replace_suffix(owned: &mut BitString, keep: u64, readable: &[u8], start: u64, len: u64) {
+        owned.truncate(keep);
+        owned
+            .push_str(BitStr::new(readable, start, len).expect("the caller hands over units that are there"));
     }
 
     fn into_bytes(owned: BitString) -> Vec<u8> {

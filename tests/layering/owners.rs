@@ -74,6 +74,16 @@ const OWNERS: &[(&str, &str, &str)] = &[
     ),
     (
         "unsafe",
+        "sstable/src/elias_fano/scan.rs",
+        "calls the scan compiled for processors that count ones",
+    ),
+    (
+        "unsafe",
+        "sstable/src/reader/prefetch.rs",
+        "asking the processor for memory ahead has no safe interface",
+    ),
+    (
+        "unsafe",
         "sstable/src/writer/framing/burst/",
         "stores into reserved memory behind the frames",
     ),

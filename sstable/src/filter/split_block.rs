@@ -42,7 +42,11 @@ fn block_of(hash: u64, block_count: u64) -> u64 {
 fn bits_of(hash: u64) -> [u32; 8] {
     #[expect(clippy::cast_possible_truncation, reason = "the low half is what is wanted")]
     let low = hash as u32;
-    SALT.map(|salt| 1 << (low.wrapping_mul(salt) >> 27))
+    let mut bits = [0; 8];
+    for (bit, salt) in bits.iter_mut().zip(SALT) {
+        *bit = 1 << (low.wrapping_mul(salt) >> 27);
+    }
+    bits
 }
 
 /// The section of a filter over `hashes`.
@@ -102,9 +106,11 @@ impl Filter {
     #[inline]
     pub(crate) fn block_may_contain(block: &[u8; BLOCK_LEN_BYTES], hash: u64) -> bool {
         let (words, _) = block.as_chunks::<4>();
-        let missing = words.iter().zip(bits_of(hash));
-        missing.fold(0, |missing, (word, bit)| {
-            missing | bit & !u32::from_le_bytes(*word)
-        }) == 0
+        let bits = bits_of(hash);
+        let mut missing = 0;
+        for (word, bit) in words.iter().zip(bits) {
+            missing |= bit & !u32::from_le_bytes(*word);
+        }
+        missing == 0
     }
 }

@@ -164,8 +164,7 @@ impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> TableCursor<'t, B, U> {
                 self.load_prefix(&frame)?;
                 first = false;
             }
-            U::truncate(&mut self.key, frame.retained);
-            U::push(&mut self.key, frames.literal(&frame));
+            frames.apply(&frame, &mut self.key);
             if frame.ordinal == ordinal {
                 self.frames = Some(frames);
                 return self.stand_on(frame);
@@ -192,8 +191,7 @@ impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> TableCursor<'t, B, U> {
         };
         match frames.next(Checked::Record) {
             Ok(Some(frame)) => {
-                U::truncate(&mut self.key, frame.retained);
-                U::push(&mut self.key, frames.literal(&frame));
+                frames.apply(&frame, &mut self.key);
                 self.frame = frame;
                 Ok(true)
             }
@@ -220,8 +218,7 @@ impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> TableCursor<'t, B, U> {
             return Err(self.table.stream_error(TableSection::Payload, error));
         }
         self.check_retained(&frame, U::len(self.key()))?;
-        U::truncate(&mut self.key, frame.retained);
-        U::push(&mut self.key, frames.literal(&frame));
+        frames.apply(&frame, &mut self.key);
         self.frames = Some(frames);
         self.stand_on(frame)
     }
@@ -265,8 +262,7 @@ impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> TableCursor<'t, B, U> {
         self.load_prefix(&first)?;
         let frames = self.frames.as_ref().expect("just loaded");
         for frame in &self.block_frames {
-            U::truncate(&mut self.key, frame.retained);
-            U::push(&mut self.key, frames.literal(frame));
+            frames.apply(frame, &mut self.key);
         }
         Ok(())
     }
@@ -289,27 +285,33 @@ impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> TableCursor<'t, B, U> {
     fn restore_tail(&mut self, index: u64) -> Result<(), TableError> {
         let index = to_index(index);
         let kept = self.block_frames[index + 1].retained;
+        let frames = self.frames.as_ref().expect("the block is loaded");
+        let frame = &self.block_frames[index];
+        if frame.retained <= kept {
+            frames.complete(frame, kept, &mut self.key);
+            return Ok(());
+        }
         U::truncate(&mut self.key, kept);
-        let source = self.block_frames[..=index]
+        match self.block_frames[..index]
             .iter()
-            .rposition(|frame| frame.retained <= kept);
-        let replayed = match source {
-            Some(source) => source,
+            .rposition(|frame| frame.retained <= kept)
+        {
+            Some(source) => self.replay(source, index, kept),
             None => {
                 let first = self.block_frames[0];
                 self.append_inherited(&first, kept)?;
-                0
+                self.replay(0, index, kept);
             }
-        };
-        let frames = self.frames.as_ref().expect("the block is loaded");
-        for frame in &self.block_frames[replayed..=index] {
-            let at = frame.retained.max(kept);
-            U::truncate(&mut self.key, at);
-            let literal = frames.literal(frame);
-            let skipped = (at - frame.retained).min(U::len(literal));
-            U::push(&mut self.key, U::slice(literal, skipped, U::len(literal)));
         }
         Ok(())
+    }
+
+    /// Applies the frames `source..=index` of the loaded block to a key of which `kept` units are right.
+    fn replay(&mut self, source: usize, index: usize, kept: u64) {
+        let frames = self.frames.as_ref().expect("the block is loaded");
+        for frame in &self.block_frames[source..=index] {
+            frames.complete(frame, frame.retained.max(kept), &mut self.key);
+        }
     }
 
     /// Fills the key with what a block's first frame retains.

@@ -5,7 +5,8 @@
 
 use super::Table;
 use super::pages::Pages;
-use crate::container::{TableError, TableSection};
+use super::prefetch::prefetch;
+use crate::container::{PAGE_LEN_BYTES, TableError, TableSection};
 use crate::elias_fano::to_index;
 use crate::error::{FormatError, Rule};
 use crate::front_coding::Frame;
@@ -28,6 +29,7 @@ pub(super) struct BlockFrames<'t, B, U: Unit> {
     end: u64,
     /// Length of the key before; at the block's start, more than any.
     key_units: u64,
+    short: ShortFrames,
     /// Bytes of `readable` before this one, from the current frame on, are checked.
     checked_until: usize,
 }
@@ -57,8 +59,39 @@ impl<B: AsRef<[u8]> + Send + Sync, U: Unit> Table<B, U> {
             at: start,
             end,
             key_units: u64::MAX,
+            short: ShortFrames::new(self.meta.common_width),
             checked_until: 0,
         })
+    }
+}
+
+/// How frames of eight bytes and less of controls look in a byte table.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ShortFrames {
+    /// The bits of the controls' bytes that are set in counts of more than one byte.
+    long_bits: u64,
+    controls_len: u64,
+    /// The bits of the third byte that are a value's length: none where there is a common width.
+    width_bits: u64,
+    common_width: u64,
+}
+
+impl ShortFrames {
+    pub(super) fn new(common_width: Option<u64>) -> Self {
+        match common_width {
+            Some(common_width) => Self {
+                long_bits: 0x8080,
+                controls_len: 2,
+                width_bits: 0,
+                common_width,
+            },
+            None => Self {
+                long_bits: 0x80_8080,
+                controls_len: 3,
+                width_bits: 0x7f,
+                common_width: 0,
+            },
+        }
     }
 }
 
@@ -104,23 +137,21 @@ impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> BlockFrames<'t, B, U> {
             return None;
         }
         let window = u64::from_le_bytes(*self.readable.get(to_index(self.at)..)?.first_chunk()?);
-        let (long, controls_len, value_units) = match self.table.meta.common_width {
-            Some(width) => (0x8080, 2, width),
-            None => (0x80_8080, 3, window >> 16 & 0x7f),
-        };
-        if window & long != 0 {
+        if window & self.short.long_bits != 0 {
             return None;
         }
         let (first, literal_units) = (window & 0x7f, window >> 8 & 0x7f);
-        let retained = match self.key_units {
-            // The block's first count is what it retains. Whether the key before has that much is not known here.
-            u64::MAX => first.min(self.at),
-            key_units => key_units.checked_sub(first)?,
-        };
-        let literal_start = self.at + controls_len;
+        let value_units = (window >> 16 & self.short.width_bits) + self.short.common_width;
+        let literal_start = self.at + self.short.controls_len;
         let value_start = literal_start + literal_units;
-        let next = value_start + value_units;
-        (next <= self.end && (retained == first || self.key_units != u64::MAX)).then_some(Frame {
+        let next = value_start.checked_add(value_units)?;
+        // The block's first count is what it retains; whether the key before has that much is not known here.
+        let retained = match self.key_units {
+            u64::MAX => first,
+            key_units => key_units.wrapping_sub(first),
+        };
+        let fits = next <= self.end && retained <= self.key_units && retained <= self.at;
+        fits.then_some(Frame {
             ordinal: self.ordinal,
             start: self.at,
             retained,
@@ -128,6 +159,64 @@ impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> BlockFrames<'t, B, U> {
             value_start,
             next,
         })
+    }
+
+    /// Passes short frames whose keys are below `key`, of which `agreed` units are in the key before; stands before the
+    /// first frame that is not short, not below, or whose comparison 64 bits do not settle. How many units agree then.
+    ///
+    /// The same as the loop of a search does, in registers: nothing here is more than a shortcut.
+    #[inline]
+    pub(super) fn pass_short(&mut self, key: U::Str<'_>, mut agreed: u64) -> u64 {
+        if U::KIND != UnitKind::Byte {
+            return agreed;
+        }
+        let (short, key_units, records) = (self.short, U::len(key), self.end_ordinal - self.ordinal);
+        let (end, checked_until) = (self.end, self.checked_until as u64);
+        let (mut at, mut previous, mut passed) = (self.at, self.key_units, 0);
+        let mut key_head = U::head(key, agreed);
+        while passed < records {
+            let window = self
+                .readable
+                .get(to_index(at)..)
+                .and_then(<[u8]>::first_chunk::<16>);
+            let Some(window) = window else { break };
+            let controls = u64::from_le_bytes(*window.first_chunk().expect("16 bytes are more than 8"));
+            let (first, literal) = (controls & 0x7f, controls >> 8 & 0x7f);
+            let value_start = at + short.controls_len + literal;
+            let next = value_start.saturating_add((controls >> 16 & short.width_bits) + short.common_width);
+            let retained = if previous == u64::MAX {
+                first
+            } else {
+                previous.wrapping_sub(first)
+            };
+            if controls & short.long_bits != 0
+                || next > end
+                || value_start > checked_until
+                || retained > previous.min(at)
+            {
+                break;
+            }
+            if retained <= agreed {
+                let head = window[to_index(short.controls_len)..].first_chunk();
+                let head = u64::from_be_bytes(*head.expect("controls are two or three of 16 bytes"));
+                let head = if literal < 8 {
+                    head & !(u64::MAX >> (8 * literal))
+                } else {
+                    head
+                };
+                let differing = key_head ^ head;
+                let same = u64::from(differing.leading_zeros()) / 8;
+                let settled = differing != 0 && same < literal && agreed + same < key_units;
+                if retained < agreed || !settled || key_head < head {
+                    break;
+                }
+                agreed += same;
+                key_head = U::head(key, agreed);
+            }
+            (at, previous, passed) = (next, retained + literal, passed + 1);
+        }
+        (self.at, self.key_units, self.ordinal) = (at, previous, self.ordinal + passed);
+        agreed
     }
 
     /// Any frame, with every check; if it cannot be read, the page's checksum is asked first.
@@ -151,6 +240,15 @@ impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> BlockFrames<'t, B, U> {
         }
     }
 
+    /// Checks all pages of a block of no more than a page, so that nothing more is to be checked frame by frame.
+    #[inline]
+    pub(super) fn check_small_block(&mut self) -> Result<(), TableError> {
+        match self.end - self.at <= PAGE_LEN_BYTES as u64 * 8 / U::BITS {
+            true => self.check_until(self.at, self.end),
+            false => Ok(()),
+        }
+    }
+
     /// Checks the pages of some units.
     #[inline]
     fn check_until(&mut self, start_units: u64, end_units: u64) -> Result<(), TableError> {
@@ -161,7 +259,6 @@ impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> BlockFrames<'t, B, U> {
         Ok(())
     }
 
-    #[cold]
     #[inline(never)]
     fn check_pages(&mut self, start: usize, end: usize) -> Result<(), TableError> {
         let base = self.table.sections.payload.start;
@@ -186,10 +283,37 @@ impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> BlockFrames<'t, B, U> {
         self.checked_until = 0;
     }
 
+    /// Asks for the memory of the block, to be read in a moment.
+    #[inline]
+    pub(super) fn prefetch(&self) {
+        let bytes = |units: u64| to_index(units * U::BITS / 8);
+        prefetch(self.readable.get(bytes(self.at)..bytes(self.end)).unwrap_or(&[]));
+    }
+
     /// The literal of a frame of this block.
     #[inline]
     pub(super) fn literal(&self, frame: &Frame) -> U::Str<'t> {
         frame.literal::<U>(self.readable)
+    }
+
+    /// Turns the key before a frame of this block into the frame's key.
+    #[inline]
+    pub(super) fn apply(&self, frame: &Frame, key: &mut U::Owned) {
+        U::replace_suffix(
+            key,
+            frame.retained,
+            self.readable,
+            frame.literal_start,
+            frame.literal_units(),
+        );
+    }
+
+    /// Turns a key that has the first `kept` units of the frame's key, at least those the frame retains, into it.
+    #[inline]
+    pub(super) fn complete(&self, frame: &Frame, kept: u64, key: &mut U::Owned) {
+        let skipped = kept - frame.retained;
+        let (start, units) = (frame.literal_start + skipped, frame.literal_units() - skipped);
+        U::replace_suffix(key, kept, self.readable, start, units);
     }
 
     /// The first 64 bits of a frame's literal, zeros past its end.

@@ -5,6 +5,7 @@ mod frames;
 mod index;
 mod open;
 mod pages;
+mod prefetch;
 mod search;
 mod table;
 mod verify;

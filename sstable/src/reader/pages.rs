@@ -40,9 +40,29 @@ impl Pages {
         if range.is_empty() {
             return Ok(());
         }
-        for page in range.start / PAGE_LEN_BYTES..=(range.end - 1) / PAGE_LEN_BYTES {
-            // The bytes never change, so the order of this load and theirs does not matter.
-            if self.verified[page / 64].load(Ordering::Relaxed) >> (page % 64) & 1 == 0 {
+        let (first, last) = (range.start / PAGE_LEN_BYTES, (range.end - 1) / PAGE_LEN_BYTES);
+        if first == last && self.is_verified(first) {
+            return Ok(());
+        }
+        self.check_pages(file, sections, first, last)
+    }
+
+    #[inline]
+    fn is_verified(&self, page: usize) -> bool {
+        // The bytes never change, so the order of this load and theirs does not matter.
+        self.verified[page / 64].load(Ordering::Relaxed) >> (page % 64) & 1 == 1
+    }
+
+    #[inline(never)]
+    fn check_pages(
+        &self,
+        file: &[u8],
+        sections: &Sections,
+        first: usize,
+        last: usize,
+    ) -> Result<(), TableError> {
+        for page in first..=last {
+            if !self.is_verified(page) {
                 self.check_page(file, sections, page)?;
             }
         }

@@ -120,25 +120,25 @@ impl<B: AsRef<[u8]> + Send + Sync, U: Unit> Table<B, U> {
         let separators = self.index()?.separators::<U>(self.bytes.as_ref());
         let position = separators.find(key).ok_or_else(|| self.separators_error(0))?;
         let mut frames = self.block(position.block)?;
+        frames.prefetch();
+        frames.check_small_block()?;
         let key_units = U::len(key);
         let mut agreed = position.agreed_units;
-        let mut key_head = U::head(key, agreed);
-        let mut head_at = agreed;
-        while let Some(frame) = frames.next(Checked::Key)? {
+        loop {
+            agreed = frames.pass_short(key, agreed);
+            let Some(frame) = frames.next(Checked::Key)? else {
+                break;
+            };
             if frame.retained > agreed {
                 continue;
             }
-            if frame.retained != head_at {
-                head_at = frame.retained;
-                key_head = U::head(key, head_at);
-            }
-            let differing = key_head ^ frames.literal_head(&frame);
-            let same = u64::from(differing.leading_zeros()) / U::BITS;
-            let rest_units = key_units - head_at;
-            let (same, order) = if differing != 0 && same < rest_units && same < frame.literal_units() {
-                (same, frames.literal_head(&frame).cmp(&key_head))
+            let (key_head, head) = (U::head(key, frame.retained), frames.literal_head(&frame));
+            let same = u64::from((key_head ^ head).leading_zeros()) / U::BITS;
+            let within = same < frame.literal_units() && frame.retained + same < key_units;
+            let (same, order) = if key_head != head && within {
+                (same, head.cmp(&key_head))
             } else {
-                let (literal, rest) = (frames.literal(&frame), U::slice(key, head_at, key_units));
+                let (literal, rest) = (frames.literal(&frame), U::slice(key, frame.retained, key_units));
                 let same = U::lcp(literal, rest);
                 (same, U::get(literal, same).cmp(&U::get(rest, same)))
             };
@@ -151,7 +151,7 @@ impl<B: AsRef<[u8]> + Send + Sync, U: Unit> Table<B, U> {
                     frames,
                 ));
             }
-            agreed = head_at + same;
+            agreed = frame.retained + same;
         }
         Ok((Landing::BlockStart(frames.end_ordinal), frames))
     }
