@@ -12,11 +12,14 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`unit`], [`policy`], [`stream`], [`error`] | what a stream is made of, how it was made, what can be wrong with it |
+//! | [`mod@unit`], [`policy`], [`stream`], [`error`] | what a stream is made of, how it was made, what can be wrong with it |
 //! | [`bits`] | strings of bits, most significant bit first |
 //! | [`counts`] | the codes of numbers: varints, exponential-Golomb, Golomb |
 //! | [`front_coding`] | frames: the batch encoder (the oracle), strict sequential cursors |
-//! | [`writer`] | the fast assembly of frames |
+//! | [`elias_fano`] | the directory: where blocks start, in few bits |
+//! | [`writer`] | the native writer, the fast assembly of frames, table files |
+//! | [`Table`], [`TableCursor`] | reading table files: look-ups, cursors, verification |
+//! | [`ordinal_bitmap`] | records that are dead |
 
 pub mod bits;
 mod container;

@@ -35,7 +35,7 @@ const CONTROLS_MAX_BITS: u64 = 3 * 129 + 64;
 pub(super) fn append_frame(
     frames: &mut BitString,
     controls: Controls,
-    backspace: BackspaceCode,
+    backspace: &BackspaceCode,
     literal: BitStr<'_>,
     value: BitStr<'_>,
 ) -> Result<(), TryReserveError> {
@@ -80,7 +80,7 @@ pub(super) fn append_frame(
 pub(super) fn append_joined(
     frames: &mut BitString,
     controls: Controls,
-    backspace: BackspaceCode,
+    backspace: &BackspaceCode,
     body: BitStr<'_>,
 ) -> Result<(), TryReserveError> {
     append_frame(frames, controls, backspace, body, BitStr::default())
@@ -100,15 +100,15 @@ pub(super) fn append_raw(frames: &mut BitString, units: BitStr<'_>) -> Result<()
 
 /// The controls as one field, at most [`FIELD_MAX_BITS`] wide; `None` where they are wider.
 #[inline(always)]
-fn controls_field(controls: Controls, backspace: BackspaceCode) -> Option<(u64, u64)> {
+fn controls_field(controls: Controls, backspace: &BackspaceCode) -> Option<(u64, u64)> {
     let (lead, lead_width) = match (controls.block_start, backspace) {
         (true, _) | (false, BackspaceCode::ExpGolomb { order: 0 }) => order_0(controls.lead)?,
-        (false, BackspaceCode::ExpGolomb { order }) => {
+        (false, &BackspaceCode::ExpGolomb { order }) => {
             let high = order_0(controls.lead >> order)?;
             let low = controls.lead & ((1 << order) - 1);
             (high.0 << order | low, high.1 + u64::from(order))
         }
-        (false, BackspaceCode::Golomb { modulus }) => golomb::short_field(controls.lead, modulus)?,
+        (false, &BackspaceCode::Golomb { modulus }) => golomb::short_field(controls.lead, modulus)?,
     };
     let (suffix, suffix_width) = order_0(controls.suffix)?;
     let (value, value_width) = match controls.width {
@@ -145,7 +145,7 @@ fn append_long(
     block_start: bool,
     suffix: u64,
     width: Option<u64>,
-    backspace: BackspaceCode,
+    backspace: &BackspaceCode,
     literal_bytes: &[u8],
     literal_start: u64,
     literal_len: u64,
@@ -160,7 +160,7 @@ fn append_long(
         width,
     };
     let quotient = match backspace {
-        BackspaceCode::Golomb { modulus } if !block_start => lead / modulus,
+        BackspaceCode::Golomb { modulus } if !block_start => lead / *modulus,
         _ => 0,
     };
     reserve(frames, CONTROLS_MAX_BITS + quotient + literal_len + value_len)?;
@@ -187,10 +187,10 @@ fn append_long(
 
 /// Appends the controls by the plain codes, within the capacity.
 #[cold]
-fn push_controls(frames: &mut BitString, controls: Controls, backspace: BackspaceCode) {
+fn push_controls(frames: &mut BitString, controls: Controls, backspace: &BackspaceCode) {
     match controls.block_start {
         true => golomb::push(frames, controls.lead),
-        false => golomb::push_backspace(frames, controls.lead, backspace),
+        false => golomb::push_backspace(frames, controls.lead, *backspace),
     }
     golomb::push(frames, controls.suffix);
     if let Some(width) = controls.width {

@@ -14,7 +14,7 @@
 //! State is the *length* of the key before, never the key; a block costs one residual offset of eight bytes. Bytes
 //! that are complete may be given away while writing ([`FrameWriter::drain`]), so memory stays bounded.
 //!
-//! [`byte`] and [`bit`] hold the two assemblies, with the few unsafe stores; the batch encoder is their oracle.
+//! `byte.rs` and `bit.rs` hold the two assemblies, with the few unsafe stores; the batch encoder is their oracle.
 
 mod bit;
 pub mod burst;

@@ -95,7 +95,7 @@ pub trait Assemble {
     fn append_frame(
         frames: &mut Self::Frames,
         controls: Controls,
-        backspace: BackspaceCode,
+        backspace: &BackspaceCode,
         literal: Self::Span<'_>,
         value: Self::Span<'_>,
     ) -> Result<(), TryReserveError>;
@@ -108,7 +108,7 @@ pub trait Assemble {
     fn append_joined(
         frames: &mut Self::Frames,
         controls: Controls,
-        backspace: BackspaceCode,
+        backspace: &BackspaceCode,
         body: Self::Span<'_>,
     ) -> Result<(), TryReserveError>;
 
@@ -164,7 +164,7 @@ impl Assemble for Byte {
     fn append_frame(
         frames: &mut Vec<u8>,
         controls: Controls,
-        _: BackspaceCode,
+        _: &BackspaceCode,
         literal: ByteSpan<'_>,
         value: ByteSpan<'_>,
     ) -> Result<(), TryReserveError> {
@@ -175,7 +175,7 @@ impl Assemble for Byte {
     fn append_joined(
         frames: &mut Vec<u8>,
         controls: Controls,
-        _: BackspaceCode,
+        _: &BackspaceCode,
         body: ByteSpan<'_>,
     ) -> Result<(), TryReserveError> {
         super::byte::append_joined(frames, controls, body)
@@ -228,7 +228,7 @@ impl Assemble for Bit {
     fn append_frame(
         frames: &mut Self::Frames,
         controls: Controls,
-        backspace: BackspaceCode,
+        backspace: &BackspaceCode,
         literal: BitStr<'_>,
         value: BitStr<'_>,
     ) -> Result<(), TryReserveError> {
@@ -239,7 +239,7 @@ impl Assemble for Bit {
     fn append_joined(
         frames: &mut Self::Frames,
         controls: Controls,
-        backspace: BackspaceCode,
+        backspace: &BackspaceCode,
         body: BitStr<'_>,
     ) -> Result<(), TryReserveError> {
         super::bit::append_joined(frames, controls, backspace, body)

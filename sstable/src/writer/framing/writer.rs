@@ -183,7 +183,7 @@ impl<U: Unit> FrameWriter<U> {
         let (literal_units, value_units) = (U::span_len(literal), U::span_len(value));
         let controls = self.prepare(retained, literal_units, value_units)?;
         let offset = self.position();
-        U::append_frame(&mut self.frames, controls, self.policy.backspace, literal, value)?;
+        U::append_frame(&mut self.frames, controls, &self.policy.backspace, literal, value)?;
         self.commit(offset, controls, retained, value_units);
         Ok(())
     }
@@ -209,7 +209,7 @@ impl<U: Unit> FrameWriter<U> {
             .expect("a body begins with its literal");
         let controls = self.prepare(retained, literal_units, value_units)?;
         let offset = self.position();
-        U::append_joined(&mut self.frames, controls, self.policy.backspace, body)?;
+        U::append_joined(&mut self.frames, controls, &self.policy.backspace, body)?;
         self.commit(offset, controls, retained, value_units);
         Ok(())
     }
