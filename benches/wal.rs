@@ -1,7 +1,7 @@
 //! What a record costs the log: appended, and made durable, alone and by eight threads that share syncs.
 //!
 //! ```text
-//! cargo bench --bench wal -- [--json] [--quick] [--dir DIR]
+//! cargo bench --bench wal -- [--json] [--quick] [--filter TEXT] [--dir DIR]
 //! ```
 //!
 //! The variants of a group alternate in every round. Records have 140 bytes. Durable commits depend on the disk under `--dir` (a
@@ -33,6 +33,8 @@ struct Bench {
     file_count: u64,
     quick: bool,
     json: bool,
+    /// Only variants whose fixture or name contains this.
+    filter: String,
     add_ns: f64,
 }
 
@@ -42,11 +44,11 @@ type Variant = (&'static str, fn(&mut Bench) -> f64);
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let has = |flag: &str| args.iter().any(|arg| arg == flag);
-    let dir = args
-        .iter()
-        .position(|arg| arg == "--dir")
-        .and_then(|at| args.get(at + 1));
-    let dir = dir.map_or_else(std::env::temp_dir, PathBuf::from);
+    let value = |flag: &str| {
+        let at = args.iter().position(|arg| arg == flag)?;
+        args.get(at + 1).cloned()
+    };
+    let dir = value("--dir").map_or_else(std::env::temp_dir, PathBuf::from);
     let clock = SystemClock::new();
     let mut bench = Bench {
         clock,
@@ -55,6 +57,7 @@ fn main() {
         file_count: 0,
         quick: has("--quick"),
         json: has("--json"),
+        filter: value("--filter").unwrap_or_default(),
         add_ns: add_ns(&clock),
     };
     bench.appends();
@@ -77,9 +80,12 @@ impl Bench {
     /// A round of each variant in turn, as often as it takes; then a line each.
     fn alternate(&mut self, fixture: &str, metric: &str, variants: &[Variant]) {
         let rounds = if self.quick { 5 } else { 15 };
+        let filter = self.filter.clone();
+        let is_selected = |(name, _): &&Variant| fixture.contains(&filter) || name.contains(&filter);
+        let variants: Vec<_> = variants.iter().filter(is_selected).collect();
         let mut samples = vec![Vec::new(); variants.len()];
         for _ in 0..rounds {
-            for (samples, (_, run)) in samples.iter_mut().zip(variants) {
+            for (samples, (_, run)) in samples.iter_mut().zip(&variants) {
                 samples.push(run(self));
             }
         }

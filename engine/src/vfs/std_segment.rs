@@ -24,8 +24,8 @@ use tephra_wal::{LogSegment, SegmentSync};
 use super::error::Context as _;
 use super::{FsError, Operation, mmap};
 
-/// Pages are prepared in steps of this many bytes.
-const PREPARE_STEP_LEN_BYTES: usize = 2 << 20;
+/// Pages are prepared in steps of this many bytes: long enough to share the call, short enough that no writer waits for it long.
+const PREPARE_STEP_LEN_BYTES: usize = 256 << 10;
 
 /// Sets the room aside and makes the segment.
 pub(super) fn create(file: File, path: &Path, capacity_bytes: u64) -> io::Result<Box<dyn LogSegment>> {

@@ -9,6 +9,8 @@ mod concurrent;
 #[cfg(test)]
 mod history;
 #[cfg(test)]
+mod killed;
+#[cfg(test)]
 mod lying_disk;
 
 #[cfg(test)]

@@ -12,6 +12,8 @@ mod endings;
 #[cfg(test)]
 mod format;
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod writing;
