@@ -52,6 +52,9 @@ impl Workers {
 fn run(engine: &Engine, job: Job) {
     let mut pause = BACK_OFF_MIN;
     while engine.work.next_request(job) {
+        if job == Job::Flush {
+            engine.prepare_spare();
+        }
         loop {
             match engine.step(job) {
                 Ok(true) => pause = BACK_OFF_MIN,

@@ -30,6 +30,7 @@ impl Engine {
 
     /// Lets the next opener in. Called when the background threads have ended.
     pub(crate) fn release_lock(&self) {
+        self.discard_spare();
         drop(self.directory_lock.lock().take());
     }
 }

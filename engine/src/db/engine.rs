@@ -6,6 +6,7 @@
 //! compacting  one compaction at a time                yes                 -
 //! versions    the version set and its manifest        yes                 flushing or compacting
 //! writer      the order of commits; rotation          log segment only    -
+//! spare       the next log segment                    never               writer
 //! state       the published instant                   never               versions or writer
 //! ```
 //!
@@ -20,6 +21,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use parking_lot::{Mutex, RwLock};
 use tephra_wal::{LogSegment, LogWriter};
 
+use super::spare::Prepared;
 use crate::background::Work;
 use crate::clock::Clock;
 use crate::directory::Directory;
@@ -55,6 +57,8 @@ pub(crate) struct Engine {
     pub(crate) log: Option<Log>,
     /// Copy of the writer's segment number that can be read without its lock: names the generation of the active memtable.
     pub(crate) active_segment: AtomicU64,
+    /// The next segment, made ahead of time.
+    pub(crate) spare: Mutex<Option<Prepared>>,
     pub(crate) versions: Mutex<VersionSet>,
     pub(crate) flushing: Mutex<()>,
     pub(crate) compacting: Mutex<()>,

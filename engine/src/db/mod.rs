@@ -8,6 +8,7 @@ mod install;
 mod open;
 mod pace;
 mod recovery;
+mod spare;
 #[cfg(test)]
 mod tests;
 mod write;

@@ -215,6 +215,7 @@ impl Parts {
             }),
             log,
             active_segment: AtomicU64::new(segment),
+            spare: Mutex::new(None),
             versions: Mutex::new(self.versions),
             flushing: Mutex::new(()),
             compacting: Mutex::new(()),

@@ -125,8 +125,8 @@ impl Engine {
     /// Freezes the active memtable with its segment and starts both anew. The caller holds the commit lock. After an error
     /// nothing has changed.
     pub(crate) fn rotate(&self, log: &Log, writer: &mut Writer, payload_len_bytes: usize) -> Result<()> {
-        let number = self.next_file_number();
-        let segment = self.prepare_segment(number, payload_len_bytes)?;
+        let segment = self.next_segment(writer.segment, payload_len_bytes)?;
+        let number = segment.number();
         log.rotate(segment).map_err(|failure| {
             // The segment was never in use; if it stays, the next open removes it.
             drop(self.directory.remove(FileName::Segment(number)));
@@ -151,20 +151,6 @@ impl Engine {
         };
         self.work.request_flush();
         Ok(())
-    }
-
-    /// Makes a segment that holds at least one record of a length, durable under its name, not yet in use.
-    pub(crate) fn prepare_segment(
-        &self,
-        number: u64,
-        payload_len_bytes: usize,
-    ) -> Result<PreparedSegment<Box<dyn tephra_wal::LogSegment>>> {
-        prepare_segment(
-            &self.directory,
-            self.options.memtable_bytes,
-            number,
-            payload_len_bytes,
-        )
     }
 
     /// Makes changes visible in one step. The caller holds the commit lock, so nobody else changes the active memtable.

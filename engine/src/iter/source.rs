@@ -94,9 +94,9 @@ pub(crate) fn open_all(
             )?)));
         }
     }
-    for run in view.runs() {
-        if run.iter().any(|table| table.file.overlaps(bounds)) {
-            sources.push(Source::Run(Box::new(RunSource::new(run, bounds, direction)?)));
+    for level in 1..view.levels().len() {
+        if let Some(source) = RunSource::new(view, level, bounds, direction)? {
+            sources.push(Source::Run(Box::new(source)));
         }
     }
     Ok(sources)

@@ -1,6 +1,5 @@
 //! Walks one table's part of a range, and the parts of a sorted run of tables.
 
-use std::collections::VecDeque;
 use std::ops::{Bound, Range};
 use std::sync::Arc;
 
@@ -11,7 +10,7 @@ use crate::error::Result;
 use crate::key::bound_as_slice;
 use crate::table_file::{Cursor, TableFile};
 use crate::value::Value;
-use crate::version::TableView;
+use crate::version::{KeyspaceView, TableView};
 
 self_cell::self_cell!(
     /// An open table together with a cursor that borrows it.
@@ -112,40 +111,54 @@ impl std::fmt::Debug for TableSource {
 /// Walks the tables of a sorted run one after the other; one is open at a time.
 #[derive(Debug)]
 pub(crate) struct RunSource {
-    tables: VecDeque<TableView>,
+    view: Arc<KeyspaceView>,
+    level: usize,
+    /// Indices of the run's tables that were not walked yet.
+    rest: Range<usize>,
     bounds: Bounds,
     direction: Direction,
     open: Option<TableSource>,
 }
 
 impl RunSource {
-    /// Stands on the first live record of the run between the bounds. `tables` are sorted and do not overlap.
-    pub(crate) fn new(tables: &[TableView], bounds: &Bounds, direction: Direction) -> Result<Self> {
-        let overlapping = tables
-            .iter()
-            .filter(|view| view.file.overlaps(bounds))
-            .cloned()
-            .collect();
+    /// Stands on the first live record of a level between the bounds; `None` where no table of it overlaps them. Two searches
+    /// over the level, then one table is opened.
+    pub(crate) fn new(
+        view: &Arc<KeyspaceView>,
+        level: usize,
+        bounds: &Bounds,
+        direction: Direction,
+    ) -> Result<Option<Self>> {
+        let rest = overlapping(&view.levels()[level], bounds);
+        if rest.is_empty() {
+            return Ok(None);
+        }
+        let (view, bounds) = (Arc::clone(view), bounds.clone());
         let mut source = RunSource {
-            tables: overlapping,
-            bounds: bounds.clone(),
+            view,
+            level,
+            rest,
+            bounds,
             direction,
             open: None,
         };
         source.open_next()?;
-        Ok(source)
+        Ok(Some(source))
     }
 
     /// Opens tables until one has a live record in the range.
     fn open_next(&mut self) -> Result<()> {
         loop {
-            let view = match self.direction {
-                Direction::Forward => self.tables.pop_front(),
-                Direction::Backward => self.tables.pop_back(),
+            let index = match self.direction {
+                Direction::Forward => self.rest.next(),
+                Direction::Backward => self.rest.next_back(),
             };
-            self.open = match view {
+            self.open = match index {
                 None => None,
-                Some(view) => Some(TableSource::new(view, &self.bounds, self.direction)?),
+                Some(index) => {
+                    let table = self.view.levels()[self.level][index].clone();
+                    Some(TableSource::new(table, &self.bounds, self.direction)?)
+                }
             };
             match &self.open {
                 Some(source) if source.key().is_none() => {}
@@ -179,17 +192,30 @@ impl RunSource {
     }
 }
 
+/// The tables of a sorted run that can hold a key between the bounds. Two binary searches.
+fn overlapping(run: &[TableView], bounds: &Bounds) -> Range<usize> {
+    let start = run.partition_point(|table| !ends_behind_start(table.file.last_key(), bounds));
+    let end = run.partition_point(|table| starts_before_end(table.file.first_key(), bounds));
+    start..end.max(start)
+}
+
 /// Whether a table whose keys lie in `first..=last` can hold a key between the bounds.
 pub(crate) fn key_span_overlaps(first: &[u8], last: &[u8], bounds: &Bounds) -> bool {
-    let starts_before_end = match &bounds.1 {
+    starts_before_end(first, bounds) && ends_behind_start(last, bounds)
+}
+
+fn starts_before_end(first: &[u8], bounds: &Bounds) -> bool {
+    match &bounds.1 {
         Bound::Unbounded => true,
         Bound::Included(upper) => first <= &upper[..],
         Bound::Excluded(upper) => first < &upper[..],
-    };
-    let ends_behind_start = match &bounds.0 {
+    }
+}
+
+fn ends_behind_start(last: &[u8], bounds: &Bounds) -> bool {
+    match &bounds.0 {
         Bound::Unbounded => true,
         Bound::Included(lower) => last >= &lower[..],
         Bound::Excluded(lower) => last > &lower[..],
-    };
-    starts_before_end && ends_behind_start
+    }
 }

@@ -166,3 +166,50 @@ fn a_backlog_of_flushed_tables_found_at_open_is_compacted_without_a_write() {
     assert!(db.stats().compaction_count > 0);
     db.assert_sound();
 }
+
+#[test]
+fn a_kill_at_any_moment_of_busy_threads_loses_nothing_that_was_acknowledged() {
+    let machine = MemFs::new();
+    let db = Db::open_with(Arc::new(machine.clone()), DIR, busy()).expect("opens");
+    let (acknowledged, done) = (AtomicU32::new(0), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for number in 0u32.. {
+                if done.load(Ordering::Acquire) {
+                    break;
+                }
+                db.put(number.to_be_bytes(), [b'v'; 40]).expect("put");
+                if let Some(old) = number.checked_sub(300) {
+                    db.delete(old.to_be_bytes()).expect("delete");
+                }
+                acknowledged.store(number + 1, Ordering::Release);
+            }
+        });
+        for _ in 0..25 {
+            let before = acknowledged.load(Ordering::Acquire);
+            let killed = machine.after_kill();
+            let after = acknowledged.load(Ordering::Acquire);
+            let reopened = Db::open_with(Arc::new(killed), DIR, super::manual()).expect("reopens");
+            let keys = contents(&reopened).into_iter();
+            let numbers: Vec<u32> = keys
+                .map(|(key, _)| u32::from_be_bytes(key.try_into().expect("four bytes")))
+                .collect();
+            assert!(
+                numbers.windows(2).all(|pair| pair[0] + 1 == pair[1]),
+                "no gap: {numbers:?}"
+            );
+            let end = numbers.last().map_or(0, |last| last + 1);
+            assert!(
+                (before..=after + 1).contains(&end),
+                "{before} to {after} acknowledged, {end} found"
+            );
+            assert!(
+                numbers.len() <= 301,
+                "deletes are not forgotten: {} keys",
+                numbers.len()
+            );
+            assert_sound(&reopened);
+        }
+        done.store(true, Ordering::Release);
+    });
+}
