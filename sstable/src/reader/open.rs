@@ -3,7 +3,8 @@
 //! 1. the file is long enough for header and footer;
 //! 2. footer: magic, version, checksum, features, length of the file, section table;
 //! 3. checksums: their own checksum;
-//! 4. header: its page's checksum, magic, versions, policy; header and footer name the same table;
+//! 4. header: its page's checksum, magic, versions, policy, the unit asked for; header and footer name the
+//!    same table;
 //! 5. properties: their pages' checksums, every field; then against header and section table;
 //! 6. filter, if there is one: its header;
 //! 7. directory: its header against the properties.
@@ -62,6 +63,11 @@ impl<B: AsRef<[u8]> + Send + Sync, U: Unit> Table<B, U> {
         let pages = Pages::new(sections.checksums.start);
         pages.check(file, &sections, 0..HEADER_LEN_BYTES)?;
         let header = Header::decode(header)?;
+        if header.policy.unit != U::KIND {
+            let rule = TableRule::Field("bits a unit");
+            let found = header.policy.unit.bits();
+            return Err(TableError::new(TableSection::Header, 12, rule, U::BITS, found));
+        }
         if header.table_id != footer.table_id {
             let (expected, found) = (header.table_id, footer.table_id);
             return Err(TableError::new(

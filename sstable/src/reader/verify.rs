@@ -71,8 +71,11 @@ impl<B: AsRef<[u8]> + Send + Sync, U: Unit> Table<B, U> {
             {
                 return Err(self.recounted("last key", 0, 1));
             }
+            let block = frame.ordinal / width;
+            if separators.find(key).map(|position| position.block) != Some(block) {
+                return Err(self.separators_error(block));
+            }
             if frame.ordinal > 0 && frame.ordinal.is_multiple_of(width) {
-                let block = frame.ordinal / width;
                 let expected = U::slice(key, 0, cursor.lcp_with_previous() + 1);
                 separator = self.separator(&separators, block, separator)?;
                 if compare::<U>(U::as_str(&separator), expected).is_ne() {
