@@ -11,8 +11,8 @@ use crate::merge::{MergeInput, MergeUnit, Merger, Progress};
 /// Keys between two looks at the observer: about a tenth of a millisecond.
 const STEP_KEYS: u64 = 4096;
 
-/// Keys of a table's first step, when nothing is known of their length.
-const STEP_KEYS_FIRST: u64 = 16;
+/// Keys of a table's first step, when nothing is known of their length, and of its last ones.
+const STEP_KEYS_MIN: u64 = 8;
 
 /// What a finished job did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -78,14 +78,15 @@ pub fn merge_tables<U: MergeUnit, L: Law<U>, S: OutputSink>(
     })
 }
 
-/// A budget that ends near the target: what is missing, by the length of the records so far.
+/// A budget that ends near the target: half of what is missing by the length of the records so far, which may
+/// mislead, so a table is a few records longer than its target at most.
 fn keys_to_fill<U: MergeUnit, L: Law<U>>(merger: &Merger<'_, U, L>, target_table_bytes: u64) -> u64 {
     let (len_bytes, records) = (merger.output_len_bytes(), merger.output_record_count());
     let Some(record_bytes) = len_bytes.checked_div(records) else {
-        return STEP_KEYS_FIRST;
+        return STEP_KEYS_MIN;
     };
     let missing_bytes = target_table_bytes.saturating_sub(len_bytes);
-    (missing_bytes / record_bytes.max(1)).clamp(1, STEP_KEYS)
+    (missing_bytes / record_bytes.max(1) / 2).clamp(STEP_KEYS_MIN, STEP_KEYS)
 }
 
 struct TableOutput<'s, S: OutputSink> {
