@@ -9,9 +9,10 @@
 //! Nothing here reports an error: what does not fit goes the general way, which looks again.
 
 use tephra_sstable::writer::framing::Burst;
-use tephra_sstable::{Bit, Byte};
+use tephra_sstable::{BackspaceCode, Bit, BitString, Byte};
 
 use super::code::Code;
+use super::source::Bounds;
 
 /// The counts of a frame of common shape.
 #[derive(Clone, Copy, Debug)]
@@ -44,11 +45,18 @@ pub(super) trait Lane: Code + Burst {
     /// One unit of a payload.
     fn unit_at(payload: &[u8], at: u64) -> u64;
 
+    /// One unit of an owned string.
+    fn unit_of(owned: &Self::Owned, at: u64) -> u64;
+
     /// Reads a frame of common shape; `width` is the value's where the stream declares one (`COMMON`).
     fn glance<const COMMON: bool>(readable: &[u8], at: u64, width: u64) -> Option<Glance>;
 
-    /// Compares two suffixes that lie in payloads, by words as far as both can be read by words.
-    fn part(left: Suffix<'_>, right: Suffix<'_>) -> Parting;
+    /// Units of a parting that equal codes already speak of.
+    const KNOWN_EQUAL: u64;
+
+    /// Compares two suffixes of one code that lie in payloads, by words; none where they are long, or where they
+    /// cannot be read by words.
+    fn part(left: Suffix<'_>, right: Suffix<'_>) -> Option<Parting>;
 }
 
 /// A suffix of a key within a readable slice.
@@ -59,11 +67,14 @@ pub(super) struct Suffix<'a> {
     pub(super) units: u64,
 }
 
+/// Suffixes of more units are compared out of line, by wider steps.
+const SHORT_UNITS: u64 = 64;
+
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "checked against the slice")]
 fn eight_bytes(readable: &[u8], at: u64) -> Option<[u8; 8]> {
-    let at = at as usize;
-    readable.get(at..at.checked_add(8)?)?.first_chunk().copied()
+    let rest = readable.get(at as usize..)?;
+    rest.first_chunk().copied()
 }
 
 impl Lane for Byte {
@@ -71,6 +82,11 @@ impl Lane for Byte {
     #[expect(clippy::cast_possible_truncation, reason = "checked against the slice")]
     fn unit_at(payload: &[u8], at: u64) -> u64 {
         payload[at as usize].into()
+    }
+
+    #[inline(always)]
+    fn unit_of(owned: &Vec<u8>, at: u64) -> u64 {
+        Self::unit_at(owned, at)
     }
 
     #[inline(always)]
@@ -94,29 +110,26 @@ impl Lane for Byte {
         })
     }
 
+    const KNOWN_EQUAL: u64 = 1;
+
     #[inline(always)]
-    fn part(left: Suffix<'_>, right: Suffix<'_>) -> Parting {
+    fn part(left: Suffix<'_>, right: Suffix<'_>) -> Option<Parting> {
         let units = left.units.min(right.units);
-        let mut same = 0;
+        if units > SHORT_UNITS {
+            return None;
+        }
+        let mut same = Self::KNOWN_EQUAL;
         while same < units {
-            let words =
-                eight_bytes(left.readable, left.at + same).zip(eight_bytes(right.readable, right.at + same));
-            let Some((left_word, right_word)) = words else {
-                return part_slowly::<Self>(left, right);
-            };
-            let differing = u64::from_le_bytes(left_word) ^ u64::from_le_bytes(right_word);
+            let left_word = u64::from_le_bytes(eight_bytes(left.readable, left.at + same)?);
+            let right_word = u64::from_le_bytes(eight_bytes(right.readable, right.at + same)?);
+            let differing = left_word ^ right_word;
             if differing != 0 {
                 same += u64::from(differing.trailing_zeros() / 8);
                 break;
             }
             same += 8;
         }
-        same = same.min(units);
-        Parting {
-            same,
-            left: (same < left.units).then(|| Self::unit_at(left.readable, left.at + same)),
-            right: (same < right.units).then(|| Self::unit_at(right.readable, right.at + same)),
-        }
+        Some(parting::<Self>(left, right, same.min(units)))
     }
 }
 
@@ -124,6 +137,11 @@ impl Lane for Bit {
     #[inline(always)]
     fn unit_at(payload: &[u8], at: u64) -> u64 {
         (payload[(at / 8) as usize] >> (7 - at % 8) & 1).into()
+    }
+
+    #[inline(always)]
+    fn unit_of(owned: &BitString, at: u64) -> u64 {
+        Self::unit_at(owned.as_bytes(), at)
     }
 
     #[inline(always)]
@@ -155,28 +173,35 @@ impl Lane for Bit {
         })
     }
 
+    const KNOWN_EQUAL: u64 = 0;
+
     #[inline(always)]
-    fn part(left: Suffix<'_>, right: Suffix<'_>) -> Parting {
+    fn part(left: Suffix<'_>, right: Suffix<'_>) -> Option<Parting> {
         let units = left.units.min(right.units);
+        if units > SHORT_UNITS {
+            return None;
+        }
         let mut same = 0;
         while same < units {
-            let windows = window(left.readable, left.at + same).zip(window(right.readable, right.at + same));
-            let Some((left_window, right_window)) = windows else {
-                return part_slowly::<Self>(left, right);
-            };
-            let agreeing = u64::from((left_window ^ right_window).leading_zeros());
+            let agreeing = window(left.readable, left.at + same)? ^ window(right.readable, right.at + same)?;
+            let agreeing = u64::from(agreeing.leading_zeros());
             if agreeing < 57 {
                 same += agreeing;
                 break;
             }
             same += 57;
         }
-        same = same.min(units);
-        Parting {
-            same,
-            left: (same < left.units).then(|| Self::unit_at(left.readable, left.at + same)),
-            right: (same < right.units).then(|| Self::unit_at(right.readable, right.at + same)),
-        }
+        Some(parting::<Self>(left, right, same.min(units)))
+    }
+}
+
+/// What comes behind `same` common units.
+#[inline(always)]
+fn parting<U: Lane>(left: Suffix<'_>, right: Suffix<'_>, same: u64) -> Parting {
+    Parting {
+        same,
+        left: (same < left.units).then(|| U::unit_at(left.readable, left.at + same)),
+        right: (same < right.units).then(|| U::unit_at(right.readable, right.at + same)),
     }
 }
 
@@ -186,10 +211,10 @@ fn window(readable: &[u8], at: u64) -> Option<u64> {
     Some(u64::from_be_bytes(eight_bytes(readable, at / 8)?) << (at % 8))
 }
 
-/// Near the end of what can be read.
+/// Compares two suffixes of any length, anywhere in their payloads.
 #[cold]
 #[inline(never)]
-fn part_slowly<U: Lane>(left: Suffix<'_>, right: Suffix<'_>) -> Parting {
+pub(super) fn part_long<U: Lane>(left: Suffix<'_>, right: Suffix<'_>) -> Parting {
     let string = "a suffix lies in its payload";
     let left = U::string_at(left.readable, left.at, left.units).expect(string);
     let right = U::string_at(right.readable, right.at, right.units).expect(string);
@@ -199,4 +224,34 @@ fn part_slowly<U: Lane>(left: Suffix<'_>, right: Suffix<'_>) -> Parting {
         left: U::get(left, same),
         right: U::get(right, same),
     }
+}
+
+/// Reads a frame whose counts are longer than [`Lane::glance`] takes. `block_start` says that its lead is a count,
+/// not a backspace.
+#[cold]
+#[inline(never)]
+pub(super) fn glance_long<U: Lane>(bounds: &Bounds<'_>, at: u64, block_start: bool) -> Option<Glance> {
+    let payload = bounds.readable;
+    let (lead, at) = if block_start {
+        U::read_count(payload, bounds.extent, at).ok()?
+    } else {
+        U::read_backspace(payload, bounds.extent, at, BackspaceCode::default()).ok()?
+    };
+    let (suffix, at) = U::read_count(payload, bounds.extent, at).ok()?;
+    let (width, literal_start) = if bounds.is_common {
+        (bounds.width, at)
+    } else {
+        U::read_count(payload, bounds.extent, at).ok()?
+    };
+    let next = literal_start.checked_add(suffix)?.checked_add(width)?;
+    if suffix == 0 || next > bounds.extent {
+        return None;
+    }
+    Some(Glance {
+        lead,
+        suffix,
+        first: U::unit_at(payload, literal_start),
+        literal_start,
+        next,
+    })
 }

@@ -144,4 +144,20 @@ impl<U: Burst> Output<U> {
     pub(super) fn burst(&mut self) -> U::Lent<'_> {
         U::burst(&mut self.frames)
     }
+
+    /// Appends a record that a burst has refused: its literal and value are the units `start..end` of `readable`, of
+    /// any length.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn append_joined(
+        &mut self,
+        retained: u64,
+        key_units: u64,
+        readable: &[u8],
+        start: u64,
+        end: u64,
+    ) -> Result<(), MergeError> {
+        let body = U::span_at(readable, start, end - start).expect("a record lies in its payload");
+        Ok(self.frames.append_joined(retained, key_units - retained, body)?)
+    }
 }

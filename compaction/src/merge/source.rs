@@ -32,7 +32,7 @@ use super::code::ENDED;
 use super::emit::Place;
 use super::history::{Continues, History, Next};
 use super::input::{BlockPrefixes, MergeInput};
-use super::lane::{Lane, Suffix};
+use super::lane::{Lane, Suffix, glance_long};
 use crate::error::MergeError;
 
 /// Where a source stands. Lengths and positions in units.
@@ -52,6 +52,25 @@ pub(super) struct Head {
     pub(super) countdown: u64,
 }
 
+impl Head {
+    /// Whether the literal has several pieces, and so does not lie in the payload.
+    #[inline(always)]
+    pub(super) fn is_joined(&self) -> bool {
+        self.bias == JOINED_BIAS
+    }
+
+    /// Where the key from unit `from` on lies in the payload, if the head is not a joined one.
+    #[inline(always)]
+    pub(super) fn suffix<'a>(&self, bounds: &Bounds<'a>, from: u64) -> Suffix<'a> {
+        let at = self.bias.wrapping_add(from);
+        Suffix {
+            readable: bounds.readable,
+            at,
+            units: self.key_units - from,
+        }
+    }
+}
+
 /// What the fast path knows of an input.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds<'a> {
@@ -61,6 +80,8 @@ pub(super) struct Bounds<'a> {
     pub(super) extent: u64,
     /// Width of every value, where the stream declares one.
     pub(super) width: u64,
+    /// Whether it does.
+    pub(super) is_common: bool,
 }
 
 /// A bias that no payload position comes near.
@@ -162,8 +183,12 @@ impl<'a, U: Lane, H: History<U>> Source<'a, U, H> {
         if head.countdown == 0 {
             return false;
         }
-        let Some(glance) = U::glance::<COMMON>(bounds.readable, head.next, bounds.width) else {
-            return false;
+        let glance = match U::glance::<COMMON>(bounds.readable, head.next, bounds.width) {
+            Some(glance) => glance,
+            None => match glance_long::<U>(bounds, head.next, false) {
+                Some(glance) => glance,
+                None => return false,
+            },
         };
         let retained = head.key_units.wrapping_sub(glance.lead);
         let next = Next {
@@ -193,6 +218,7 @@ impl<'a, U: Lane, H: History<U>> Source<'a, U, H> {
             readable: self.stream.readable,
             extent: meta.extent_units,
             width: meta.common_width.unwrap_or(0),
+            is_common: meta.common_width.is_some(),
         }
     }
 
@@ -221,7 +247,8 @@ impl<'a, U: Lane, H: History<U>> Source<'a, U, H> {
     /// The fast path over a block start, whose lead is the retained length itself.
     fn cross_block_start<const COMMON: bool>(&mut self) -> bool {
         let bounds = self.bounds();
-        let Some(glance) = U::glance::<COMMON>(bounds.readable, self.head.next, bounds.width) else {
+        let glance = U::glance::<COMMON>(bounds.readable, self.head.next, bounds.width);
+        let Some(glance) = glance.or_else(|| glance_long::<U>(&bounds, self.head.next, true)) else {
             return false;
         };
         let backspace = self.head.key_units.wrapping_sub(glance.lead);
@@ -476,18 +503,6 @@ impl<'a, U: Lane, H: History<U>> Source<'a, U, H> {
                 U::string_at(self.stream.payload, at, units).expect("a head lies in its payload")
             }
         }
-    }
-
-    /// Where the head's key from unit `from` on lies, if in the payload alone.
-    #[inline(always)]
-    pub(super) fn suffix_in_payload(head: &Head, bounds: &Bounds<'a>, from: u64) -> Option<Suffix<'a>> {
-        let at = head.bias.wrapping_add(from);
-        let suffix = Suffix {
-            readable: bounds.readable,
-            at,
-            units: head.key_units - from,
-        };
-        (head.bias != JOINED_BIAS).then_some(suffix)
     }
 
     /// The head's value.

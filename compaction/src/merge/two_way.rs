@@ -18,7 +18,7 @@ use super::code::ENDED;
 use super::emit::{Value, compose, emit};
 use super::history::History;
 use super::input::MergeInput;
-use super::lane::Lane;
+use super::lane::{Lane, part_long};
 use super::output::Output;
 use super::progress::Progress;
 use super::source::Source;
@@ -89,7 +89,7 @@ impl<'a, U: Lane, H: History<U>> TwoWay<'a, U, H> {
         let (mut keys, mut duplicates) = (progress.keys, 0);
         let mut result = Ok(());
 
-        // Writes the record of one head; leaves the loop if the burst does not take it.
+        // Writes the record of one head; leaves the loop if its literal does not lie in the payload.
         macro_rules! write {
             ($head:ident, $bounds:ident) => {
                 let lcp = U::lcp_of($head.code);
@@ -102,7 +102,15 @@ impl<'a, U: Lane, H: History<U>> TwoWay<'a, U, H> {
                     start,
                     $head.next,
                 ) {
-                    break;
+                    if $head.is_joined() {
+                        break;
+                    }
+                    U::commit(burst);
+                    result = output.append_joined(lcp, $head.key_units, $bounds.readable, start, $head.next);
+                    burst = output.burst();
+                    if result.is_err() {
+                        break;
+                    }
                 }
                 keys += 1;
             };
@@ -134,12 +142,15 @@ impl<'a, U: Lane, H: History<U>> TwoWay<'a, U, H> {
                     break;
                 }
                 let lcp = U::lcp_of(left.code);
-                let suffixes = Source::<U, H>::suffix_in_payload(&left, &older_bounds, lcp)
-                    .zip(Source::<U, H>::suffix_in_payload(&right, &newer_bounds, lcp));
-                let Some((left_suffix, right_suffix)) = suffixes else {
+                if left.is_joined() || right.is_joined() {
                     break;
+                }
+                let (left_suffix, right_suffix) =
+                    (left.suffix(&older_bounds, lcp), right.suffix(&newer_bounds, lcp));
+                let parting = match U::part(left_suffix, right_suffix) {
+                    Some(parting) => parting,
+                    None => part_long::<U>(left_suffix, right_suffix),
                 };
-                let parting = U::part(left_suffix, right_suffix);
                 match (parting.left, parting.right) {
                     (None, None) => {
                         if !L::REPLACES {

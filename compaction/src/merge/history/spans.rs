@@ -13,7 +13,9 @@
 //! The stack holds 16 spans. When it is full its units are appended to one owned buffer, `flat`, and the
 //! stack starts anew behind them; so scratch never exceeds the key, and each literal is copied at most once.
 //!
-//! Invariants: `flat_units + spans` cover the key up to the head's literal (or, committed, to its end) without
+//! Of the buffer the first `flat_units` units count; it is cut to them when more are appended.
+//!
+//! Invariants: `flat_units` and the spans cover the key up to the head's literal (or, committed, to its end) without
 //! holes; starts increase strictly; the first span starts at `flat_units`.
 
 use tephra_sstable::{FormatError, Frame};
@@ -73,10 +75,7 @@ impl<U: Lane> Spans<U> {
         while self.depth > 0 && self.stack[self.depth - 1].start >= units {
             self.depth -= 1;
         }
-        if units < self.flat_units {
-            self.flat_units = units;
-            U::truncate(&mut self.flat, units);
-        }
+        self.flat_units = self.flat_units.min(units);
     }
 
     /// Puts a span on top of a key of `start` units.
@@ -88,10 +87,21 @@ impl<U: Lane> Spans<U> {
         self.depth += 1;
     }
 
+    /// [`History::advance`] for a boundary inside the flattened units.
+    #[inline(never)]
+    fn advance_into_flat(&mut self, next: &Next) -> bool {
+        if next.retained >= self.flat_units || U::unit_of(&self.flat, next.retained) >= next.first {
+            return false;
+        }
+        (self.flat_units, self.depth) = (next.retained, 0);
+        true
+    }
+
     /// Copies the spans of a key of `key_units` units into the buffer.
     #[cold]
     #[inline(never)]
     fn flatten(&mut self, payload: &[u8], key_units: u64) {
+        U::truncate(&mut self.flat, self.flat_units);
         grow_to_power_of_two::<U>(&mut self.flat, key_units);
         for piece in span_pieces::<U>(&self.stack[..self.depth], payload, self.flat_units, key_units) {
             U::push(&mut self.flat, piece);
@@ -121,7 +131,7 @@ fn span_pieces<'k, U: Lane>(
 fn grow_to_power_of_two<U: Lane>(buffer: &mut U::Owned, units: u64) {
     let wanted_bytes = (units * U::BITS).div_ceil(8).next_power_of_two().max(8);
     let wanted_units = wanted_bytes * 8 / U::BITS;
-    let extra = wanted_units - U::len(U::as_str(buffer));
+    let extra = wanted_units.saturating_sub(U::len(U::as_str(buffer)));
     // If memory ends, pushing says so.
     let _ = U::try_reserve(buffer, extra);
 }
@@ -140,7 +150,7 @@ impl<U: Lane> History<U> for Spans<U> {
             }
             if next.retained > head.retained {
                 if self.depth == SPANS_MAX {
-                    return false;
+                    self.flatten(payload, head.retained);
                 }
                 self.stack[self.depth] = Span {
                     bias: head.bias,
@@ -162,7 +172,7 @@ impl<U: Lane> History<U> for Spans<U> {
             }
             depth -= 1;
         }
-        false
+        self.advance_into_flat(next)
     }
 
     fn commit(&mut self, payload: &[u8], head: &Head) {
