@@ -3,16 +3,17 @@
 //! ```text
 //!                 winner           the smallest head
 //!                   |
-//!                 node 1           each node keeps the loser of its match; the loser's code is relative
-//!                /      \          to whoever beat it
+//!                 node 1           each node keeps the loser of its match with the code it has relative to
+//!                /      \          whoever beat it
 //!           node 2      node 3
 //!           /    \      /    \
 //!          s0    s1    s2    s3    k sources, any k: leaf of source i is place k + i
 //! ```
 //!
 //! After the winner's record is written and its source has advanced, it plays the nodes on its way up again:
-//! about `log2 k` comparisons of codes. All losers on that way lost to the key just written, so
-//! their codes and the new head's speak of the same key. Only equal codes need the keys.
+//! about `log2 k` comparisons of codes, and no branch on who wins. All losers on that way
+//! lost to the key just written, so their codes and the new head's speak of the same key. Only equal codes
+//! need the keys.
 //!
 //! Equal keys: the one that is to come first wins, the other gets the duplicate code, the largest of its
 //! length, so duplicates rise to the top right behind the key they repeat. With a replacing law the newest
@@ -27,20 +28,27 @@ use super::code::ENDED;
 use super::emit::{Value, compose, emit};
 use super::history::History;
 use super::input::MergeInput;
-use super::lane::Lane;
+use super::lane::{Lane, Parting, part_long};
 use super::output::Output;
 use super::progress::Progress;
 use super::source::Source;
-use super::two_way::settle;
 use crate::compose::Law;
 use crate::error::MergeError;
+
+/// A source in the tournament.
+#[derive(Clone, Copy, Debug, Default)]
+struct Player {
+    /// Code of its head relative to whoever beat it; the winner's is relative to the key written last.
+    code: u64,
+    source: usize,
+}
 
 /// Merges any number of sources.
 #[derive(Debug)]
 pub(super) struct LoserTree<'a, U: Lane, H: History<U>> {
     sources: Vec<Source<'a, U, H>>,
     /// Losers of the nodes `1..k`; place 0 holds the winner.
-    nodes: Vec<usize>,
+    players: Vec<Player>,
     output: Output<U>,
     /// Among equal keys the newest comes first.
     newest_first: bool,
@@ -58,13 +66,14 @@ impl<'a, U: Lane, H: History<U>> LoserTree<'a, U, H> {
             .enumerate()
             .map(|(index, input)| Source::new(input, index, declared))
             .collect();
+        let players = vec![Player::default(); inputs.len()];
         let mut tree = Self {
             sources: sources?,
-            nodes: vec![0; inputs.len()],
+            players,
             output,
             newest_first,
         };
-        tree.nodes[0] = tree.play_all(1);
+        tree.players[0] = tree.play_all(1);
         Ok(tree)
     }
 
@@ -73,7 +82,7 @@ impl<'a, U: Lane, H: History<U>> LoserTree<'a, U, H> {
     }
 
     pub(super) fn is_done(&self) -> bool {
-        self.sources[self.nodes[0]].has_ended()
+        self.players[0].code == ENDED
     }
 
     pub(super) fn take_stream(&mut self) -> Result<EncodedStream, MergeError> {
@@ -81,106 +90,139 @@ impl<'a, U: Lane, H: History<U>> LoserTree<'a, U, H> {
     }
 
     /// Plays the whole subtree below a place; gives its winner. Depth is `log2 k`.
-    fn play_all(&mut self, place: usize) -> usize {
+    fn play_all(&mut self, place: usize) -> Player {
         let leaves = self.sources.len();
         if place >= leaves {
-            return place - leaves;
+            let source = place - leaves;
+            return Player {
+                code: self.sources[source].head.code,
+                source,
+            };
         }
-        let left = self.play_all(2 * place);
-        let right = self.play_all(2 * place + 1);
-        let (winner, loser) = if self.beats(left, right) {
-            (left, right)
-        } else {
-            (right, left)
+        let mut left = self.play_all(2 * place);
+        let mut right = self.play_all(2 * place + 1);
+        let left_wins = match left.code.cmp(&right.code) {
+            Ordering::Greater => true,
+            Ordering::Less => false,
+            Ordering::Equal => break_tie(&self.sources, &mut left, &mut right, self.newest_first),
         };
-        self.nodes[place] = loser;
+        let (winner, loser) = if left_wins { (left, right) } else { (right, left) };
+        self.players[place] = loser;
         winner
-    }
-
-    /// Lets the last winner's new head play its way up.
-    fn replay(&mut self) {
-        let mut winner = self.nodes[0];
-        let mut place = (winner + self.sources.len()) / 2;
-        while place > 0 {
-            let opponent = self.nodes[place];
-            if self.beats(opponent, winner) {
-                self.nodes[place] = winner;
-                winner = opponent;
-            }
-            place /= 2;
-        }
-        self.nodes[0] = winner;
-    }
-
-    /// Whether the head of source `left` comes before that of `right`; the loser's code is made relative to
-    /// the winner where it was not.
-    #[inline]
-    fn beats(&mut self, left: usize, right: usize) -> bool {
-        let (left_code, right_code) = (self.sources[left].head.code, self.sources[right].head.code);
-        if left_code != right_code {
-            return left_code > right_code;
-        }
-        self.break_tie(left, right)
-    }
-
-    fn break_tie(&mut self, left: usize, right: usize) -> bool {
-        let code = self.sources[left].head.code;
-        let comes_first = (left > right) == self.newest_first;
-        if code == ENDED || U::is_duplicate(code) {
-            return comes_first;
-        }
-        let (low, high) = (left.min(right), left.max(right));
-        let (before, from_high) = self.sources.split_at_mut(high);
-        let order = settle(&mut before[low], &mut from_high[0]);
-        match order {
-            Ordering::Equal => {
-                let loser = &mut self.sources[if comes_first { right } else { left }].head;
-                loser.code = U::duplicate_code(loser.key_units);
-                comes_first
-            }
-            _ => (order == Ordering::Less) == (left == low),
-        }
-    }
-
-    fn winner(&self) -> &Source<'a, U, H> {
-        &self.sources[self.nodes[0]]
-    }
-
-    fn advance_winner(&mut self) -> Result<(), MergeError> {
-        self.sources[self.nodes[0]].advance_slowly()?;
-        self.replay();
-        Ok(())
     }
 
     pub(super) fn step<L: Law<U>>(&mut self, budget: u64, law: &L) -> Result<Progress, MergeError> {
         let mut progress = Progress::default();
         while progress.keys < budget && !self.is_done() {
-            if L::REPLACES {
-                self.write_newest()?
-            } else {
-                progress.records += self.write_folded(law)?
+            if self.output.record_count() > 0 && self.output.is_as_declared() {
+                match self.output.declared_width() {
+                    Some(_) => self.step_fast::<L, true>(budget, &mut progress)?,
+                    None => self.step_fast::<L, false>(budget, &mut progress)?,
+                }
             }
-            progress.keys += 1;
-            progress.records += 1;
-            while U::is_duplicate(self.winner().head.code) {
-                self.advance_winner()?;
-                progress.records += 1;
+            if progress.keys < budget && !self.is_done() {
+                self.step_slowly(law, &mut progress)?;
             }
         }
         progress.done = self.is_done();
         Ok(progress)
     }
 
+    /// Writes records until one is unusual or the budget is spent. Never stops between a key and its duplicates.
+    fn step_fast<L: Law<U>, const COMMON: bool>(
+        &mut self,
+        budget: u64,
+        progress: &mut Progress,
+    ) -> Result<(), MergeError> {
+        let Self {
+            sources,
+            players,
+            output,
+            newest_first,
+        } = self;
+        let mut burst = output.burst();
+        let (mut keys, mut records) = (0, 0);
+        let mut winner = players[0];
+        let mut result = Ok(());
+        loop {
+            let source = &mut sources[winner.source];
+            let bounds = source.bounds();
+            let mut head = source.head;
+            if !U::is_duplicate(winner.code) {
+                if winner.code == ENDED || progress.keys + keys == budget || head.is_joined() {
+                    break;
+                }
+                if !L::REPLACES && is_repeated::<U>(players, winner.source) {
+                    break;
+                }
+                let lcp = U::lcp_of(winner.code);
+                let start = head.bias.wrapping_add(lcp);
+                if !U::append::<COMMON>(&mut burst, lcp, head.key_units, bounds.readable, start, head.next) {
+                    U::commit(burst);
+                    result = output.append_joined(lcp, head.key_units, bounds.readable, start, head.next);
+                    burst = output.burst();
+                    if result.is_err() {
+                        break;
+                    }
+                }
+                keys += 1;
+            }
+            records += 1;
+            if Source::<U, H>::advance_fast::<COMMON>(&mut head, &mut source.history, &bounds) {
+                source.head = head;
+            } else {
+                result = source.advance_slowly();
+                if result.is_err() {
+                    break;
+                }
+            }
+            winner.code = source.head.code;
+            replay(sources, players, &mut winner, *newest_first);
+        }
+        U::commit(burst);
+        players[0] = winner;
+        progress.keys += keys;
+        progress.records += records;
+        result
+    }
+
+    fn winner(&mut self) -> &mut Source<'a, U, H> {
+        &mut self.sources[self.players[0].source]
+    }
+
+    fn advance_winner(&mut self) -> Result<(), MergeError> {
+        let mut winner = self.players[0];
+        self.sources[winner.source].advance_slowly()?;
+        winner.code = self.sources[winner.source].head.code;
+        replay(&self.sources, &mut self.players, &mut winner, self.newest_first);
+        self.players[0] = winner;
+        Ok(())
+    }
+
+    /// Writes one key the general way, with all that repeat it.
+    #[cold]
+    #[inline(never)]
+    fn step_slowly<L: Law<U>>(&mut self, law: &L, progress: &mut Progress) -> Result<(), MergeError> {
+        if L::REPLACES {
+            self.write_newest()?;
+        } else {
+            progress.records += self.write_folded(law)?;
+        }
+        progress.keys += 1;
+        progress.records += 1;
+        while U::is_duplicate(self.players[0].code) {
+            self.advance_winner()?;
+            progress.records += 1;
+        }
+        Ok(())
+    }
+
     /// Writes the winner, the newest of its key.
     fn write_newest(&mut self) -> Result<(), MergeError> {
-        let winner = &mut self.sources[self.nodes[0]];
+        let lcp = U::lcp_of(self.players[0].code);
+        let winner = &mut self.sources[self.players[0].source];
         let value = winner.value();
-        emit(
-            &mut self.output,
-            winner,
-            U::lcp_of(winner.head.code),
-            value.string::<U>(),
-        )?;
+        emit(&mut self.output, winner, lcp, value.string::<U>())?;
         self.advance_winner()
     }
 
@@ -189,35 +231,110 @@ impl<'a, U: Lane, H: History<U>> LoserTree<'a, U, H> {
     /// The last record of the key is the one that is written, since it is at hand when all have been folded;
     /// its literal starts at or before the boundary that the first one's code gave.
     fn write_folded<L: Law<U>>(&mut self, law: &L) -> Result<u64, MergeError> {
-        let lcp = U::lcp_of(self.winner().head.code);
+        let lcp = U::lcp_of(self.players[0].code);
         let mut value = Value::Borrowed(self.winner().value());
         let mut folded = 0;
-        while self.winner_is_repeated() {
+        while is_repeated::<U>(&self.players, self.players[0].source) {
             self.advance_winner()?;
-            let newer = &mut self.sources[self.nodes[0]];
+            let newer = &mut self.sources[self.players[0].source];
             value = compose(law, &self.output, value, newer)?;
             folded += 1;
         }
-        emit(
-            &mut self.output,
-            &mut self.sources[self.nodes[0]],
-            lcp,
-            value.as_str(),
-        )?;
+        let last = &mut self.sources[self.players[0].source];
+        emit(&mut self.output, last, lcp, value.as_str())?;
         self.advance_winner()?;
         Ok(folded)
     }
+}
 
-    /// Whether another source holds the winner's key. Such a source lost to the winner, or to another one
-    /// that holds the key and did: a node on the winner's way up has it.
-    fn winner_is_repeated(&self) -> bool {
-        let mut place = (self.nodes[0] + self.sources.len()) / 2;
-        while place > 0 {
-            if U::is_duplicate(self.sources[self.nodes[place]].head.code) {
-                return true;
-            }
-            place /= 2;
+/// Whether another source holds the winner's key. Such a source lost to the winner, or to another one that holds
+/// the key and did: a node on the winner's way up has it.
+fn is_repeated<U: Lane>(players: &[Player], winner: usize) -> bool {
+    let mut place = (winner + players.len()) / 2;
+    while place > 0 {
+        if U::is_duplicate(players[place].code) {
+            return true;
         }
-        false
+        place /= 2;
     }
+    false
+}
+
+/// Lets the last winner's new head play its way up; leaves the new winner in its place.
+#[inline(always)]
+fn replay<U: Lane, H: History<U>>(
+    sources: &[Source<'_, U, H>],
+    players: &mut [Player],
+    winner: &mut Player,
+    newest_first: bool,
+) {
+    let mut place = (winner.source + players.len()) / 2;
+    while place > 0 {
+        let opponent = &mut players[place];
+        if opponent.code == winner.code {
+            if break_tie(sources, opponent, winner, newest_first) {
+                std::mem::swap(opponent, winner);
+            }
+        } else {
+            // Selected, not branched on: nobody can predict which one wins.
+            let exchange = opponent.code > winner.code;
+            let (first, second) = (*winner, *opponent);
+            winner.code = if exchange { second.code } else { first.code };
+            winner.source = if exchange { second.source } else { first.source };
+            opponent.code = if exchange { first.code } else { second.code };
+            opponent.source = if exchange { first.source } else { second.source };
+        }
+        place /= 2;
+    }
+}
+
+/// Whether `left` comes before `right`, of two players with one code. The loser's code becomes the one it has
+/// relative to the winner.
+#[inline(never)]
+fn break_tie<U: Lane, H: History<U>>(
+    sources: &[Source<'_, U, H>],
+    left: &mut Player,
+    right: &mut Player,
+    newest_first: bool,
+) -> bool {
+    let comes_first = (left.source > right.source) == newest_first;
+    if left.code == ENDED || U::is_duplicate(left.code) {
+        return comes_first;
+    }
+    let lcp = U::lcp_of(left.code);
+    let parting = part(&sources[left.source], &sources[right.source], lcp);
+    match (parting.left, parting.right) {
+        (None, None) => {
+            let key_units = sources[left.source].head.key_units;
+            let loser = if comes_first { right } else { left };
+            loser.code = U::duplicate_code(key_units);
+            comes_first
+        }
+        (Some(unit), other) if other.is_none_or(|other| other < unit) => {
+            left.code = U::code(lcp + parting.same, unit);
+            false
+        }
+        (_, unit) => {
+            let unit = unit.expect("the greater key goes on where the keys part");
+            right.code = U::code(lcp + parting.same, unit);
+            true
+        }
+    }
+}
+
+/// Where the keys of two heads part, from unit `lcp` on.
+#[inline(always)]
+fn part<U: Lane, H: History<U>>(left: &Source<'_, U, H>, right: &Source<'_, U, H>, lcp: u64) -> Parting {
+    if left.head.is_joined() || right.head.is_joined() {
+        let (left, right) = (left.suffix(lcp), right.suffix(lcp));
+        let same = U::lcp(left, right);
+        return Parting {
+            same,
+            left: U::get(left, same),
+            right: U::get(right, same),
+        };
+    }
+    let left = left.head.suffix(&left.bounds(), lcp);
+    let right = right.head.suffix(&right.bounds(), lcp);
+    U::part(left, right).unwrap_or_else(|| part_long::<U>(left, right))
 }
