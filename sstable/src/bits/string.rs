@@ -143,21 +143,25 @@ impl BitString {
         self.bytes.resize(byte_of(self.len.next_multiple_of(8)), 0);
     }
 
-    /// Appends another string. `O(n / 57)`; whole bytes at a time where the new bits start at a byte in both.
+    /// Appends another string. Whole bytes at a time: copied where the bits lie alike, shifted in byte lanes where
+    /// they do not.
+    #[expect(clippy::cast_possible_truncation, reason = "pieces of at most 7 bits")]
     pub fn push_str(&mut self, string: BitStr<'_>) {
-        let (bytes, start) = string.parts();
-        let mut at = 0;
-        if self.len.is_multiple_of(8) && start.is_multiple_of(8) {
-            let whole = string.len() / 8;
-            self.bytes
-                .extend_from_slice(&bytes[byte_of(start)..byte_of(start + 8 * whole)]);
-            self.len += 8 * whole;
-            at = 8 * whole;
+        let to_byte = (8 - (self.len & 7)) & 7;
+        let mut at = to_byte.min(string.len());
+        if at > 0 {
+            self.push_bits(string.window(0) >> (64 - at), at as u32);
         }
-        while at < string.len() {
-            let step = (string.len() - at).min(64);
-            self.push_bits(string.window(at) >> (64 - step), step as u32);
-            at += step;
+        let whole = (string.len() - at) / 8;
+        if whole > 0 {
+            let (bytes, start) = string.parts();
+            extend_shifted(&mut self.bytes, bytes, start + at, byte_of(8 * whole));
+            self.len += 8 * whole;
+            at += 8 * whole;
+        }
+        let left = string.len() - at;
+        if left > 0 {
+            self.push_bits(string.window(at) >> (64 - left), left as u32);
         }
     }
 
@@ -222,6 +226,22 @@ pub(crate) fn advance_bytes(bytes: &mut Vec<u8>, keep: usize, from: &[u8]) {
         (0..=8, Some(to), Some(from)) => *to = *from,
         _ => bytes[keep..].copy_from_slice(&from[keep..]),
     }
+}
+
+/// Appends `count` bytes that start at bit `start` of `bytes`. The loop over byte lanes becomes wide shifts.
+fn extend_shifted(out: &mut Vec<u8>, bytes: &[u8], start: u64, count: usize) {
+    let from = byte_of(start);
+    let shift = start & 7;
+    if shift == 0 {
+        out.extend_from_slice(&bytes[from..from + count]);
+        return;
+    }
+    let (left, right) = (&bytes[from..from + count], &bytes[from + 1..=from + count]);
+    out.extend(
+        left.iter()
+            .zip(right)
+            .map(|(left, right)| left << shift | right >> (8 - shift)),
+    );
 }
 
 impl fmt::Debug for BitString {
