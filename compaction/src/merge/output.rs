@@ -4,7 +4,7 @@
 //! of the key before it keeps the length alone. What comes out is the batch encoding of the records:
 //! frames, metadata and every word of the directory.
 
-use tephra_sstable::writer::framing::Burst;
+use tephra_sstable::writer::framing::{Burst, Run};
 use tephra_sstable::{EncodedStream, FrameWriter, Policy, StreamMeta, Unit};
 
 use super::reframe::{reframe, uniform_width};
@@ -160,4 +160,29 @@ impl<U: Burst> Output<U> {
         let body = U::span_at(readable, start, end - start).expect("a record lies in its payload");
         Ok(self.frames.append_joined(retained, key_units - retained, body)?)
     }
+
+    /// Appends a run of frames that a burst has refused.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn append_run(&mut self, frames: &FrameRun, readable: &[u8]) -> Result<(), MergeError> {
+        let span = U::span_at(readable, frames.start, frames.end - frames.start)
+            .expect("frames lie in their payload");
+        // The literal and value totals of the writer count nothing that comes in bursts.
+        let run = Run {
+            records: frames.records.into(),
+            literal_units: 0,
+            value_units: 0,
+            last_key_units: frames.last_key_units,
+        };
+        Ok(self.frames.append_run(run, span)?)
+    }
+}
+
+/// Frames of one input that follow each other in the output as they do there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FrameRun {
+    pub(super) start: u64,
+    pub(super) end: u64,
+    pub(super) records: u32,
+    pub(super) last_key_units: u64,
 }

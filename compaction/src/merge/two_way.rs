@@ -7,6 +7,10 @@
 //! codes are equal                              compare the suffixes     from the shared boundary on
 //! ```
 //!
+//! A source that wins twice in a row is taken to have a run: its frames are read ahead as long as they win, and copied
+//! as one range. A frame says the same in the output as in its input when the same key precedes it and neither
+//! starts a block. Small inputs against large ones become copies of long ranges.
+//!
 //! Heads and output live in registers while nothing unusual comes ([`TwoWay::step_fast`]). Whatever does is put
 //! back, done the general way, and taken up again.
 
@@ -19,7 +23,7 @@ use super::emit::{Value, compose, emit};
 use super::history::History;
 use super::input::MergeInput;
 use super::lane::{Lane, part_long};
-use super::output::Output;
+use super::output::{FrameRun, Output};
 use super::progress::Progress;
 use super::source::Source;
 use crate::compose::Law;
@@ -130,13 +134,73 @@ impl<'a, U: Lane, H: History<U>> TwoWay<'a, U, H> {
             };
         }
 
+        // Copies the frames behind a head that has just been written, as long as they come next and nothing changes
+        // in them: no block start on either side. Then goes to the source's next record.
+        macro_rules! run {
+            ($head:ident, $source:ident, $bounds:ident, $other:ident) => {
+                let left_in_step = u32::try_from(budget - keys).unwrap_or(u32::MAX);
+                let records_max = U::records_until_block(&burst).min(left_in_step);
+                let (start, last_key_units) = ($head.next, $head.key_units);
+                let mut frames = FrameRun {
+                    start,
+                    end: start,
+                    records: 0,
+                    last_key_units,
+                };
+                let mut advances = true;
+                while Source::<U, H>::advance_fast::<COMMON>(&mut $head, &mut $source.history, &$bounds) {
+                    if $head.code <= $other.code || frames.records == records_max {
+                        advances = false;
+                        break;
+                    }
+                    (frames.end, frames.last_key_units) = ($head.next, $head.key_units);
+                    frames.records += 1;
+                }
+                if frames.records > 0 {
+                    let FrameRun {
+                        start,
+                        end,
+                        records,
+                        last_key_units,
+                    } = frames;
+                    if !U::append_run(
+                        &mut burst,
+                        records,
+                        last_key_units,
+                        $bounds.readable,
+                        start,
+                        end,
+                    ) {
+                        U::commit(burst);
+                        result = output.append_run(&frames, $bounds.readable);
+                        burst = output.burst();
+                        if result.is_err() {
+                            break;
+                        }
+                    }
+                    keys += u64::from(frames.records);
+                }
+                if advances {
+                    advance!($head, $source, $bounds);
+                }
+            };
+        }
+
         while keys < budget {
             if left.code > right.code {
                 write!(left, older_bounds);
                 advance!(left, older, older_bounds);
+                if left.code > right.code && keys < budget {
+                    write!(left, older_bounds);
+                    run!(left, older, older_bounds, right);
+                }
             } else if left.code < right.code {
                 write!(right, newer_bounds);
                 advance!(right, newer, newer_bounds);
+                if left.code < right.code && keys < budget {
+                    write!(right, newer_bounds);
+                    run!(right, newer, newer_bounds, left);
+                }
             } else {
                 if left.code == ENDED {
                     break;

@@ -42,7 +42,7 @@ pub struct BitBurst<'w> {
     /// How many: 0 to 7.
     held: u32,
     key_units: u64,
-    records_until_block: u32,
+    pub(super) records_until_block: u32,
 }
 
 /// An order-0 exponential-Golomb code of a count below 2^27, and its length: the number itself is the code.
@@ -164,23 +164,60 @@ impl<'w> BitBurst<'w> {
         }
         // SAFETY: as above.
         unsafe { self.put(controls, controls_len) };
-        let mut left = body;
+        // SAFETY: ROOM holds controls and body; eight bytes can be read from each bit before `end`.
+        unsafe { self.copy(readable, start, body) };
+        true
+    }
+
+    /// See [`Burst::append_run`](super::Burst::append_run).
+    #[inline(always)]
+    pub(super) fn append_run(
+        &mut self,
+        records: u32,
+        key_units: u64,
+        readable: &[u8],
+        start: u64,
+        end: u64,
+    ) -> bool {
+        debug_assert!(
+            records <= self.records_until_block,
+            "a run crosses no block start"
+        );
+        let len = end.wrapping_sub(start);
+        if len > BODY_MAX as u64 || self.at >= self.at_end || end / 8 + 8 > readable.len() as u64 {
+            return false;
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "at most BODY_MAX")]
+        let len = len as u32;
+        // SAFETY: `at < at_end`, so ROOM holds the frames; eight bytes can be read from each bit before `end`.
+        unsafe { self.copy(readable, start, len) };
+        self.records_until_block -= records;
+        self.key_units = key_units;
+        true
+    }
+
+    /// Puts `len` bits of `readable` behind the frames.
+    ///
+    /// # Safety
+    /// They and eight bytes behind them lie in the allocation, and eight bytes can be read from each of them on.
+    #[inline(always)]
+    unsafe fn copy(&mut self, readable: &[u8], start: u64, len: u32) {
+        let mut left = len;
         let mut from = start;
         while left > FIELD_MAX {
-            // SAFETY: `from < end`.
+            // SAFETY: the caller's promise.
             let bits = unsafe { window(readable, from) };
-            // SAFETY: ROOM holds controls and body.
+            // SAFETY: the caller's promise.
             unsafe { self.put(bits >> (64 - FIELD_MAX), FIELD_MAX) };
             from += u64::from(FIELD_MAX);
             left -= FIELD_MAX;
         }
         if left > 0 {
-            // SAFETY: `from < end`.
+            // SAFETY: the caller's promise.
             let bits = unsafe { window(readable, from) };
-            // SAFETY: ROOM holds controls and body.
+            // SAFETY: the caller's promise.
             unsafe { self.put(bits >> (64 - left), left) };
         }
-        true
     }
 }
 

@@ -37,7 +37,7 @@ pub struct ByteBurst<'w> {
     /// While `at` is below this there is room for any record that a burst takes.
     at_end: usize,
     key_units: u64,
-    records_until_block: u32,
+    pub(super) records_until_block: u32,
 }
 
 impl<'w> ByteBurst<'w> {
@@ -107,24 +107,65 @@ impl<'w> ByteBurst<'w> {
         let out = unsafe { self.base.add(self.at) };
         // SAFETY: eight of those bytes.
         unsafe { out.cast::<u64>().write_unaligned(controls.to_le()) };
-        // SAFETY: still inside them.
-        let out = unsafe { out.add(controls_len) };
-        // SAFETY: `start <= end` and `end + CHUNK <= readable.len()`.
+        self.at += controls_len;
+        // SAFETY: ROOM holds controls and body, and `start <= end` and `end + CHUNK <= readable.len()`.
+        unsafe { self.copy(readable, start, body) };
+        true
+    }
+
+    /// See [`Burst::append_run`](super::Burst::append_run).
+    #[inline(always)]
+    pub(super) fn append_run(
+        &mut self,
+        records: u32,
+        key_units: u64,
+        readable: &[u8],
+        start: u64,
+        end: u64,
+    ) -> bool {
+        debug_assert!(
+            records <= self.records_until_block,
+            "a run crosses no block start"
+        );
+        let len = end.wrapping_sub(start);
+        if len > BODY_MAX as u64 || self.at >= self.at_end || end + CHUNK as u64 > readable.len() as u64 {
+            return false;
+        }
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "below the length of a slice; at most BODY_MAX"
+        )]
+        let (start, len) = (start as usize, len as usize);
+        // SAFETY: `at < at_end`, so ROOM holds the frames; `start <= end` and `end + CHUNK <= readable.len()`.
+        unsafe { self.copy(readable, start, len) };
+        self.records_until_block -= records;
+        self.key_units = key_units;
+        true
+    }
+
+    /// Puts `len` bytes of `readable` behind the frames, and up to a chunk of what follows them.
+    ///
+    /// # Safety
+    /// `len` and a chunk behind it lie in the allocation from `at` on, and in `readable` from `start` on.
+    #[inline(always)]
+    unsafe fn copy(&mut self, readable: &[u8], start: usize, len: usize) {
+        // SAFETY: the caller's promise.
+        let out = unsafe { self.base.add(self.at) };
+        // SAFETY: the caller's promise.
         let from = unsafe { readable.as_ptr().add(start) };
-        // SAFETY: as the two before; the writer's buffer and `readable` are different borrows.
+        // SAFETY: the caller's promise; the writer's buffer and `readable` are different borrows.
         unsafe { copy_chunk(from, out) };
         let mut copied = CHUNK;
-        while copied < body {
-            // SAFETY: `copied < body`, so the place lies before `end`, and CHUNK bytes can be read from it.
+        while copied < len {
+            // SAFETY: `copied < len`, so the chunk ends less than a chunk behind `len`.
             let from = unsafe { from.add(copied) };
-            // SAFETY: `copied + CHUNK < BODY_MAX + CHUNK`, which ROOM holds behind the controls.
+            // SAFETY: likewise.
             let out = unsafe { out.add(copied) };
             // SAFETY: as the two before.
             unsafe { copy_chunk(from, out) };
             copied += CHUNK;
         }
-        self.at += controls_len + body;
-        true
+        self.at += len;
     }
 }
 

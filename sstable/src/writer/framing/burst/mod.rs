@@ -48,6 +48,21 @@ pub trait Burst: Unit {
         start: u64,
         end: u64,
     ) -> bool;
+
+    /// Records before the next block start.
+    fn records_until_block(burst: &Self::Lent<'_>) -> u32;
+
+    /// Appends frames as they are, the units `start..end` of `readable`: `records` of them, at most as many as are left
+    /// before the next block start, none at a block start where they come from, behind a key of the same length; the
+    /// last one's key has `key_units` units. False means that nothing has changed and the writer has to take them.
+    fn append_run(
+        burst: &mut Self::Lent<'_>,
+        records: u32,
+        key_units: u64,
+        readable: &[u8],
+        start: u64,
+        end: u64,
+    ) -> bool;
 }
 
 impl Burst for Byte {
@@ -74,6 +89,23 @@ impl Burst for Byte {
     ) -> bool {
         burst.append::<COMMON>(retained, key_units, readable, start, end)
     }
+
+    #[inline(always)]
+    fn records_until_block(burst: &ByteBurst<'_>) -> u32 {
+        burst.records_until_block
+    }
+
+    #[inline(always)]
+    fn append_run(
+        burst: &mut ByteBurst<'_>,
+        records: u32,
+        key_units: u64,
+        readable: &[u8],
+        start: u64,
+        end: u64,
+    ) -> bool {
+        burst.append_run(records, key_units, readable, start, end)
+    }
 }
 
 impl Burst for Bit {
@@ -99,5 +131,22 @@ impl Burst for Bit {
         end: u64,
     ) -> bool {
         burst.append::<COMMON>(retained, key_units, readable, start, end)
+    }
+
+    #[inline(always)]
+    fn records_until_block(burst: &BitBurst<'_>) -> u32 {
+        burst.records_until_block
+    }
+
+    #[inline(always)]
+    fn append_run(
+        burst: &mut BitBurst<'_>,
+        records: u32,
+        key_units: u64,
+        readable: &[u8],
+        start: u64,
+        end: u64,
+    ) -> bool {
+        burst.append_run(records, key_units, readable, start, end)
     }
 }
