@@ -223,7 +223,7 @@ impl Fixture {
             8 * value_units
         };
         let mut value = vec![0; to_usize(value_bits.div_ceil(8))];
-        for bit in (0..value_bits).filter(|bit| (number + bit) % 3 != 0) {
+        for bit in (0..value_bits).filter(|bit| !(number + bit).is_multiple_of(3)) {
             set_bit(&mut value, bit);
         }
         Record {
