@@ -7,7 +7,7 @@
 //! ```text
 //! Usable      this call failed, nothing else changed: try again, or do something else
 //! ReadsOnly   the writer has stopped for good (a log or manifest write failed): reads go on, reopen to write
-//! Unusable    the database could not be opened, or is closed
+//! Unusable    the database could not be opened, is damaged beyond one table, or is closed
 //! ```
 //!
 //! Errors are cheap to clone (sources are shared), because the first failure of the writer is kept and handed to
@@ -246,6 +246,8 @@ impl Error {
         match self {
             Error::WriterStopped { .. } | Error::ReadOnly { .. } => Usability::ReadsOnly,
             Error::NotADatabase { .. }
+            | Error::Damaged { .. }
+            | Error::Inconsistent { .. }
             | Error::AlreadyExists { .. }
             | Error::Locked { .. }
             | Error::Thread { .. }

@@ -8,11 +8,11 @@
 //! An edit is in force once it has been synced. A manifest that has grown is followed by a new one that starts with a
 //! snapshot of the state:
 //!
-//! 1. write `MANIFEST-n`, sync it, sync the directory;
-//! 2. write `CURRENT.tmp`, sync it, rename it to `CURRENT`, sync the directory;
+//! 1. write `MANIFEST-n` and `CURRENT.tmp`, sync both, sync the directory;
+//! 2. rename `CURRENT.tmp` to `CURRENT`, sync the directory;
 //! 3. remove the old manifest.
 //!
-//! A failure before the rename leaves the old one in force.
+//! A failure of the first step leaves the old one in force, and it is tried again later.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -41,6 +41,14 @@ pub(crate) struct Manifest {
 impl Manifest {
     /// Writes a new manifest that starts with `state` and puts it in force.
     pub(crate) fn create(directory: &Directory, number: u64, state: &ManifestState) -> Result<Manifest> {
+        let manifest = Manifest::write(directory, number, state)?;
+        manifest.put_in_force(directory)?;
+        Ok(manifest)
+    }
+
+    /// Writes a new manifest that starts with `state`, and a `CURRENT.tmp` that names it. The manifest in force stays so; after an
+    /// error the files may be removed.
+    pub(crate) fn write(directory: &Directory, number: u64, state: &ManifestState) -> Result<Manifest> {
         let path = directory.path_of(FileName::Manifest(number));
         let out = directory.file_system.create_new(&path)?;
         let header = directory.framed_header(MANIFEST_MAGIC, number);
@@ -48,9 +56,18 @@ impl Manifest {
             FramedFile::create(out, header).map_err(|cause| FsError::new(Operation::Write, &path, cause))?;
         let mut manifest = Manifest { number, path, file };
         manifest.append(&state.to_edit())?;
+        write_current_tmp(directory, number)?;
         directory.sync()?;
-        point_current_at(directory, number)?;
         Ok(manifest)
+    }
+
+    /// Makes `CURRENT` name the manifest, in one step. After an error nobody knows which one is in force.
+    pub(crate) fn put_in_force(&self, directory: &Directory) -> Result<()> {
+        let tmp = directory.path_of(FileName::CurrentTmp);
+        directory
+            .file_system
+            .rename(&tmp, &directory.path_of(FileName::Current))?;
+        directory.sync()
     }
 
     /// Appends an edit and makes it durable. After an error nobody knows whether the edit is in force: nothing more may be
@@ -80,20 +97,15 @@ impl Manifest {
     }
 }
 
-/// Makes `CURRENT` name a manifest, in one step.
-fn point_current_at(directory: &Directory, number: u64) -> Result<()> {
+/// Writes and syncs a `CURRENT.tmp` that names a manifest.
+fn write_current_tmp(directory: &Directory, number: u64) -> Result<()> {
     let tmp = directory.path_of(FileName::CurrentTmp);
     directory.remove(FileName::CurrentTmp)?;
     let mut file = directory.file_system.create_new(&tmp)?;
     let line = format!("{}\n", FileName::Manifest(number));
     file.write_all(line.as_bytes())
         .map_err(|cause| FsError::new(Operation::Write, &tmp, cause))?;
-    file.sync()?;
-    drop(file);
-    directory
-        .file_system
-        .rename(&tmp, &directory.path_of(FileName::Current))?;
-    directory.sync()
+    Ok(file.sync()?)
 }
 
 /// What `CURRENT` says: the number of the manifest in force; `None` without the file.

@@ -143,7 +143,8 @@ impl VersionSet {
         self.manifest.as_mut().map_or(Ok(()), Manifest::seal)
     }
 
-    /// Starts a new manifest if the one in force has grown past its limit. `number` gives the new one's number.
+    /// Starts a new manifest if the one in force has grown past its limit. `number` gives the new one's number. Where the new one
+    /// cannot be written the old one goes on; an error means that nobody knows which of them is in force.
     ///
     /// The state takes `next_file` along, so that numbers given out but not yet named stay used.
     pub(crate) fn roll_over_if_long(&mut self, number: impl FnOnce() -> u64) -> Result<()> {
@@ -156,7 +157,12 @@ impl VersionSet {
         let old = manifest.number();
         let number = number();
         self.state.next_file = self.state.next_file.max(number + 1);
-        self.manifest = Some(Manifest::create(&self.directory, number, &self.state)?);
+        let Ok(manifest) = Manifest::write(&self.directory, number, &self.state) else {
+            drop(self.directory.remove(FileName::Manifest(number)));
+            return Ok(());
+        };
+        manifest.put_in_force(&self.directory)?;
+        self.manifest = Some(manifest);
         // A leftover is removed at the next open.
         drop(self.directory.remove(FileName::Manifest(old)));
         Ok(())
