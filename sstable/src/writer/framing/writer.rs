@@ -173,7 +173,7 @@ impl<U: Unit> FrameWriter<U> {
     /// # Panics
     ///
     /// When the key before has fewer than `retained` units.
-    #[inline]
+    #[inline(always)]
     pub fn append(
         &mut self,
         retained: u64,
