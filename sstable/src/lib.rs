@@ -32,6 +32,7 @@ mod hash;
 mod key_order;
 pub mod ordinal_bitmap;
 pub mod policy;
+mod prefetch;
 mod reader;
 mod separators;
 pub mod stream;

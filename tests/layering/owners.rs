@@ -79,7 +79,7 @@ const OWNERS: &[(&str, &str, &str)] = &[
     ),
     (
         "unsafe",
-        "sstable/src/reader/prefetch.rs",
+        "sstable/src/prefetch.rs",
         "asking the processor for memory ahead has no safe interface",
     ),
     (

@@ -5,12 +5,12 @@
 
 use super::Table;
 use super::pages::Pages;
-use super::prefetch::prefetch;
 use crate::container::{PAGE_LEN_BYTES, TableError, TableSection};
 use crate::elias_fano::to_index;
 use crate::error::{FormatError, Rule};
 use crate::front_coding::Frame;
 use crate::front_coding::frame::read_frame;
+use crate::prefetch::prefetch;
 use crate::unit::{Unit, UnitKind};
 
 /// Reads the frames of one block.

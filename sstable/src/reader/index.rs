@@ -28,11 +28,13 @@ pub(super) struct Index {
     separator_samples: Range<usize>,
     separator_list: Range<usize>,
     separator_count: u64,
+    /// Some of the heads of the separators' root.
+    pub(super) root_sample: Vec<u64>,
 }
 
 impl Index {
     /// Measures the parts, whose pages have been checked.
-    fn new(file: &[u8], sections: &Sections, meta: &StreamMeta) -> Result<Self, TableError> {
+    fn new<U: Unit>(file: &[u8], sections: &Sections, meta: &StreamMeta) -> Result<Self, TableError> {
         let directory = parse_directory(file, sections, meta)?.parts();
         let mut at = sections.directory.start + crate::elias_fano::EliasFano::HEADER_LEN_BYTES;
         let mut next = |part: &[u8]| {
@@ -45,8 +47,15 @@ impl Index {
         let count = meta.block_count().saturating_sub(1);
         let start = sections.separators.start;
         let section = &file[sections.separators.clone()];
-        let places = Separators::<crate::unit::Byte>::places(section, count)
+        let places = Separators::<U>::places(section, count)
             .ok_or_else(|| separators_error(sections, "header of the separators for blocks", count))?;
+        let root_sample = Separators::<U>::from_checked(
+            section,
+            &section[places.samples.clone()],
+            &section[places.list.clone()],
+            count,
+        )
+        .root_sample();
         let within = |range: Range<usize>| start + range.start..start + range.end;
         Ok(Self {
             entries: directory.entries,
@@ -60,6 +69,7 @@ impl Index {
             separator_samples: within(places.samples),
             separator_list: within(places.list),
             separator_count: count,
+            root_sample,
         })
     }
 
@@ -145,7 +155,7 @@ impl<B: AsRef<[u8]> + Send + Sync, U: Unit> Table<B, U> {
     fn load_index(&self) -> Result<&Index, TableError> {
         self.check(self.sections.directory.clone())?;
         self.check(self.sections.separators.clone())?;
-        let index = Index::new(self.bytes.as_ref(), &self.sections, &self.meta)?;
+        let index = Index::new::<U>(self.bytes.as_ref(), &self.sections, &self.meta)?;
         Ok(self.index.get_or_init(|| index))
     }
 

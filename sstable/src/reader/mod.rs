@@ -5,7 +5,6 @@ mod frames;
 mod index;
 mod open;
 mod pages;
-mod prefetch;
 mod search;
 mod table;
 mod verify;

@@ -117,8 +117,11 @@ impl<B: AsRef<[u8]> + Send + Sync, U: Unit> Table<B, U> {
 
     /// Finds the first record whose key is at least `key`. The frames stand behind the record landed on.
     pub(super) fn search(&self, key: U::Str<'_>) -> Result<(Landing, BlockFrames<'_, B, U>), TableError> {
-        let separators = self.index()?.separators::<U>(self.bytes.as_ref());
-        let position = separators.find(key).ok_or_else(|| self.separators_error(0))?;
+        let index = self.index()?;
+        let separators = index.separators::<U>(self.bytes.as_ref());
+        let position = separators
+            .find(key, &index.root_sample)
+            .ok_or_else(|| self.separators_error(0))?;
         let mut frames = self.block(position.block)?;
         frames.prefetch();
         frames.check_small_block()?;

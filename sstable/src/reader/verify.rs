@@ -37,7 +37,8 @@ impl<B: AsRef<[u8]> + Send + Sync, U: Unit> Table<B, U> {
             ordinary: true,
             ..Recount::default()
         };
-        let separators = self.index()?.separators::<U>(self.bytes.as_ref());
+        let index = self.index()?;
+        let separators = index.separators::<U>(self.bytes.as_ref());
         let mut separator = U::Owned::default();
         let width = u64::from(self.meta.policy.records_per_block.get());
         while cursor
@@ -72,7 +73,11 @@ impl<B: AsRef<[u8]> + Send + Sync, U: Unit> Table<B, U> {
                 return Err(self.recounted("last key", 0, 1));
             }
             let block = frame.ordinal / width;
-            if separators.find(key).map(|position| position.block) != Some(block) {
+            if separators
+                .find(key, &index.root_sample)
+                .map(|position| position.block)
+                != Some(block)
+            {
                 return Err(self.separators_error(block));
             }
             if frame.ordinal > 0 && frame.ordinal.is_multiple_of(width) {

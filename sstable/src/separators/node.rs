@@ -14,10 +14,15 @@
 //! are two or more; those that end within the head come before them.
 
 use crate::elias_fano::to_index;
+use crate::prefetch::prefetch;
 use crate::unit::Unit;
 
 /// Bytes of a node before its prefix.
 pub(super) const NODE_HEADER_LEN_BYTES: usize = 16;
+
+/// One head in so many is sampled for the root, where the heads are many more than a near cache holds: a search
+/// of the sample stays in it, and the rest of the search is in a few lines that are asked for together.
+pub(super) const HEADS_PER_SAMPLE: usize = 64;
 
 /// A node, borrowed. Everything in it may be damaged: what is read is checked against the bytes there are.
 #[derive(Debug, Clone, Copy)]
@@ -78,6 +83,36 @@ impl<'a, U: Unit> Node<'a, U> {
                 .get(index)
                 .is_some_and(|other| u64::from_le_bytes(*other) == head),
         )
+    }
+
+    /// The same as [`search`](Self::search), with a sample of this node's heads.
+    #[inline]
+    pub(super) fn search_sampled(&self, head: u64, sample: &[u64]) -> (usize, bool) {
+        let groups = sample.partition_point(|other| *other < head);
+        // The head of the last of these groups is below; the lower bound is in it, or starts the next group.
+        let Some(group) = groups.checked_sub(1) else {
+            return self.search(head);
+        };
+        let start = (group * HEADS_PER_SAMPLE).min(self.heads.len());
+        let end = self.heads.len().min(start + HEADS_PER_SAMPLE);
+        let heads = &self.heads[start..end];
+        prefetch(heads.as_flattened());
+        let index = start + heads.partition_point(|other| u64::from_le_bytes(*other) < head);
+        (
+            index,
+            self.heads
+                .get(index)
+                .is_some_and(|other| u64::from_le_bytes(*other) == head),
+        )
+    }
+
+    /// Every so-manieth head: see [`HEADS_PER_SAMPLE`].
+    pub(super) fn sample(&self) -> Vec<u64> {
+        self.heads
+            .iter()
+            .step_by(HEADS_PER_SAMPLE)
+            .map(|head| u64::from_le_bytes(*head))
+            .collect()
     }
 
     /// A head.

@@ -42,7 +42,12 @@ fn check<'a, U: Unit>(separators: &[U::Str<'a>], keys: &[U::Str<'a>], context: &
             U::get(*separator, same) <= U::get(key, same)
         };
         let block = separators.partition_point(not_above);
-        let found = view.find(key).unwrap();
+        let found = view.find(key, &[]).unwrap();
+        assert_eq!(
+            view.find(key, &view.root_sample()),
+            Some(found),
+            "{context}: {key:?}"
+        );
         assert_eq!(found.block, block as u64, "{context}: {key:?}");
         if let Some(before) = block.checked_sub(1) {
             // A block's first record retains at most all but one unit of the separator.

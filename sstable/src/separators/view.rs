@@ -89,11 +89,19 @@ impl<'a, U: Unit> Separators<'a, U> {
         }
     }
 
-    /// The block to which `key` belongs.
+    /// A sample of the root's heads, to be kept and handed to [`find`](Self::find); 8 bytes for 64 separators.
+    pub(crate) fn root_sample(&self) -> Vec<u64> {
+        match Node::<U>::read(self.section, SECTION_HEADER_LEN_BYTES) {
+            Some(root) if self.count > 0 => root.sample(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The block to which `key` belongs. `root_sample` is this section's, or empty.
     ///
     /// Time: a search of one node's heads for every eight bytes of the key that do not decide.
     #[inline]
-    pub(crate) fn find(&self, key: U::Str<'_>) -> Option<Position> {
+    pub(crate) fn find(&self, key: U::Str<'_>, root_sample: &[u64]) -> Option<Position> {
         if self.count == 0 {
             return Some(Position {
                 block: 0,
@@ -103,6 +111,7 @@ impl<'a, U: Unit> Separators<'a, U> {
         let mut node = Node::<U>::read(self.section, SECTION_HEADER_LEN_BYTES)?;
         // Units of the key that this node's separators have too, and those that the separator before them has.
         let (mut depth, mut left) = (0, 0);
+        let mut sample = root_sample;
         loop {
             let rest = U::slice(key, depth, U::len(key));
             let same = U::lcp(rest, node.prefix);
@@ -120,7 +129,10 @@ impl<'a, U: Unit> Separators<'a, U> {
             }
             depth += same;
             let head = U::head(key, depth);
-            let (index, equal) = node.search(head);
+            let (index, equal) = match sample.is_empty() {
+                true => node.search(head),
+                false => node.search_sampled(head, sample),
+            };
             if let Some(before) = index.checked_sub(1).and_then(|index| node.head(index)) {
                 left = depth + u64::from((before ^ head).leading_zeros()) / U::BITS;
             }
@@ -133,7 +145,7 @@ impl<'a, U: Unit> Separators<'a, U> {
             match self.resolve_tie(key, &node, index, depth, left)? {
                 Tie::Resolved(position) => return Some(position),
                 Tie::Child { child, left: under } => {
-                    (node, left) = (child, under);
+                    (node, left, sample) = (child, under, &[]);
                     depth += HEAD_BITS / U::BITS;
                 }
             }

@@ -19,7 +19,7 @@ const LINES_MAX: usize = 32;
 
 /// Asks for the lines of `bytes`, the first [`LINES_MAX`] of them. Changes nothing but speed.
 #[inline]
-pub(super) fn prefetch(bytes: &[u8]) {
+pub(crate) fn prefetch(bytes: &[u8]) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
