@@ -33,6 +33,7 @@ use super::emit::Place;
 use super::history::{Continues, History, Next};
 use super::input::{BlockPrefixes, MergeInput};
 use super::lane::{Lane, Suffix, glance_long};
+use super::output::FrameRun;
 use crate::error::MergeError;
 
 /// Where a source stands. Lengths and positions in units.
@@ -209,6 +210,32 @@ impl<'a, U: Lane, H: History<U>> Source<'a, U, H> {
             countdown: head.countdown - 1,
         };
         true
+    }
+
+    /// Reads frames ahead while their keys come before a head of code `other` and nothing but the key before them
+    /// decides what they say: up to `records_max`, none at a block start. Gives the frames that come next as they are,
+    /// and whether the head now stands at the record behind them; if not, it stands at the last of them.
+    #[inline(never)]
+    pub(super) fn read_run<const COMMON: bool>(&mut self, other: u64, records_max: u32) -> (FrameRun, bool) {
+        let bounds = self.bounds();
+        let mut head = self.head;
+        let mut frames = FrameRun {
+            start: head.next,
+            end: head.next,
+            records: 0,
+            last_key_units: head.key_units,
+        };
+        let mut has_next = false;
+        while Self::advance_fast::<COMMON>(&mut head, &mut self.history, &bounds) {
+            if head.code <= other || frames.records == records_max {
+                has_next = true;
+                break;
+            }
+            (frames.end, frames.last_key_units) = (head.next, head.key_units);
+            frames.records += 1;
+        }
+        self.head = head;
+        (frames, has_next)
     }
 
     /// What the fast path must know of the input's bytes.

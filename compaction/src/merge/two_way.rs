@@ -92,6 +92,7 @@ impl<'a, U: Lane, H: History<U>> TwoWay<'a, U, H> {
         let mut burst = output.burst();
         let (mut keys, mut duplicates) = (progress.keys, 0);
         let mut result = Ok(());
+        let mut last_winner = Winner::Neither;
 
         // Writes the record of one head; leaves the loop if its literal does not lie in the payload.
         macro_rules! write {
@@ -134,28 +135,15 @@ impl<'a, U: Lane, H: History<U>> TwoWay<'a, U, H> {
             };
         }
 
-        // Copies the frames behind a head that has just been written, as long as they come next and nothing changes
-        // in them: no block start on either side. Then goes to the source's next record.
+        // Behind a head that has won for the second time in a row: copies the frames that follow as long as they come
+        // next and nothing changes in them, then goes to the source's next record.
         macro_rules! run {
             ($head:ident, $source:ident, $bounds:ident, $other:ident) => {
                 let left_in_step = u32::try_from(budget - keys).unwrap_or(u32::MAX);
                 let records_max = U::records_until_block(&burst).min(left_in_step);
-                let (start, last_key_units) = ($head.next, $head.key_units);
-                let mut frames = FrameRun {
-                    start,
-                    end: start,
-                    records: 0,
-                    last_key_units,
-                };
-                let mut advances = true;
-                while Source::<U, H>::advance_fast::<COMMON>(&mut $head, &mut $source.history, &$bounds) {
-                    if $head.code <= $other.code || frames.records == records_max {
-                        advances = false;
-                        break;
-                    }
-                    (frames.end, frames.last_key_units) = ($head.next, $head.key_units);
-                    frames.records += 1;
-                }
+                $source.head = $head;
+                let (frames, has_next) = $source.read_run::<COMMON>($other.code, records_max);
+                $head = $source.head;
                 if frames.records > 0 {
                     let FrameRun {
                         start,
@@ -180,7 +168,7 @@ impl<'a, U: Lane, H: History<U>> TwoWay<'a, U, H> {
                     }
                     keys += u64::from(frames.records);
                 }
-                if advances {
+                if !has_next {
                     advance!($head, $source, $bounds);
                 }
             };
@@ -189,19 +177,22 @@ impl<'a, U: Lane, H: History<U>> TwoWay<'a, U, H> {
         while keys < budget {
             if left.code > right.code {
                 write!(left, older_bounds);
-                advance!(left, older, older_bounds);
-                if left.code > right.code && keys < budget {
-                    write!(left, older_bounds);
+                if last_winner == Winner::Left {
                     run!(left, older, older_bounds, right);
+                } else {
+                    last_winner = Winner::Left;
+                    advance!(left, older, older_bounds);
                 }
             } else if left.code < right.code {
                 write!(right, newer_bounds);
-                advance!(right, newer, newer_bounds);
-                if left.code < right.code && keys < budget {
-                    write!(right, newer_bounds);
+                if last_winner == Winner::Right {
                     run!(right, newer, newer_bounds, left);
+                } else {
+                    last_winner = Winner::Right;
+                    advance!(right, newer, newer_bounds);
                 }
             } else {
+                last_winner = Winner::Neither;
                 if left.code == ENDED {
                     break;
                 }
@@ -277,6 +268,14 @@ impl<'a, U: Lane, H: History<U>> TwoWay<'a, U, H> {
         progress.keys += 1;
         Ok(())
     }
+}
+
+/// Which head came last, as far as codes alone decided.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Winner {
+    Left,
+    Right,
+    Neither,
 }
 
 /// Compares two heads of one code, and gives the greater one the code it has relative to the smaller one.
