@@ -26,7 +26,7 @@ fn records(count: u32, value_len: usize) -> Records {
         .into_bytes()
     };
     (0..count)
-        .map(|number| (key(number), vec![number as u8; value_len]))
+        .map(|number| (key(number), vec![number.to_le_bytes()[0]; value_len]))
         .collect()
 }
 
@@ -115,7 +115,7 @@ fn reseal(file: &mut [u8]) {
     };
     let checksums_slot = (0..8)
         .map(|slot| slot * 24)
-        .find(|&at| field(file, at) as u32 == 6);
+        .find(|&at| field(file, at) & 0xffff_ffff == 6);
     if let Some(slot) = checksums_slot {
         let (start, len) = (field(file, slot + 8), field(file, slot + 16));
         if start.checked_add(len).is_some_and(|end| end <= footer) {
