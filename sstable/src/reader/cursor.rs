@@ -46,7 +46,7 @@ pub struct TableCursor<'t, B, U: Unit = Byte> {
     frames: Option<BlockFrames<'t, B, U>>,
     /// All frames of one block, for going backward.
     block_frames: Vec<Frame>,
-    /// The block whose frames these are.
+    /// The block whose frames these are, if `frames` are of the same.
     loaded_block: Option<u64>,
 }
 
@@ -139,7 +139,7 @@ impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> TableCursor<'t, B, U> {
                 U::truncate(&mut self.key, 0);
                 U::push(&mut self.key, U::slice(key, 0, frame.retained));
                 U::push(&mut self.key, frames.literal(&frame));
-                self.frames = Some(frames);
+                self.enter(frames);
                 self.stand_on(frame)
             }
             (Landing::BlockStart(ordinal), _) => self.seek_ordinal(ordinal),
@@ -166,7 +166,7 @@ impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> TableCursor<'t, B, U> {
             }
             frames.apply(&frame, &mut self.key);
             if frame.ordinal == ordinal {
-                self.frames = Some(frames);
+                self.enter(frames);
                 return self.stand_on(frame);
             }
         }
@@ -219,7 +219,7 @@ impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> TableCursor<'t, B, U> {
         }
         self.check_retained(&frame, U::len(self.key()))?;
         frames.apply(&frame, &mut self.key);
-        self.frames = Some(frames);
+        self.enter(frames);
         self.stand_on(frame)
     }
 
@@ -234,37 +234,32 @@ impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> TableCursor<'t, B, U> {
             Place::Record => self.frame.ordinal.checked_sub(1),
             Place::AfterLast => self.table.record_count().checked_sub(1),
         };
-        let place = std::mem::replace(&mut self.place, Place::BeforeFirst);
+        // What the record it stands on retains is right already.
+        let kept = if self.place == Place::Record {
+            self.frame.retained
+        } else {
+            0
+        };
+        self.place = Place::BeforeFirst;
         let Some(ordinal) = last else { return Ok(false) };
         let block = ordinal / self.records_per_block();
-        if place == Place::AfterLast || (ordinal + 1).is_multiple_of(self.records_per_block()) {
-            self.enter_backwards(block)?;
-        } else {
-            if self.loaded_block != Some(block) {
-                self.load_frames(block)?;
-            }
-            self.restore_tail(ordinal - block * self.records_per_block())?;
+        if self.loaded_block != Some(block) {
+            self.load_frames(block)?;
         }
         let index = to_index(ordinal - block * self.records_per_block());
+        self.restore_key(index, kept)?;
         let frame = self.block_frames[index];
-        let frames = self
-            .frames
-            .as_mut()
-            .expect("a cursor that stands on a record, or entered a block, has frames");
+        let frames = self.frames.as_mut().expect("the block is loaded");
         frames.resume_after(&frame);
-        self.stand_on(frame)
+        self.frame = frame;
+        self.place = Place::Record;
+        Ok(true)
     }
 
-    /// Reads all frames of a block, and builds its last key.
-    fn enter_backwards(&mut self, block: u64) -> Result<(), TableError> {
-        self.load_frames(block)?;
-        let first = self.block_frames[0];
-        self.load_prefix(&first)?;
-        let frames = self.frames.as_ref().expect("just loaded");
-        for frame in &self.block_frames {
-            frames.apply(frame, &mut self.key);
-        }
-        Ok(())
+    /// Goes on in another block, or in the same from its frames.
+    fn enter(&mut self, frames: BlockFrames<'t, B, U>) {
+        self.frames = Some(frames);
+        self.loaded_block = None;
     }
 
     /// Reads all frames of a block.
@@ -275,21 +270,22 @@ impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> TableCursor<'t, B, U> {
         while let Some(frame) = frames.next(Checked::Record)? {
             self.block_frames.push(frame);
         }
+        self.enter(frames);
         self.loaded_block = Some(block);
-        self.frames = Some(frames);
         Ok(())
     }
 
-    /// Turns the key of the record after `index` in the loaded block into the key of that record: keeps what the
-    /// former retains, and replays the frames from the last one that retains no more than that.
-    fn restore_tail(&mut self, index: u64) -> Result<(), TableError> {
-        let index = to_index(index);
-        let kept = self.block_frames[index + 1].retained;
-        let frames = self.frames.as_ref().expect("the block is loaded");
+    /// Builds the key of record `index` of the loaded block, of which `kept` units are right: takes the rest from its
+    /// literal if that has it, or replays the frames from the last one that retains no more than that.
+    fn restore_key(&mut self, index: usize, kept: u64) -> Result<(), TableError> {
         let frame = &self.block_frames[index];
-        if frame.retained <= kept {
+        if frame.retained <= kept && kept <= frame.key_units() {
+            let frames = self.frames.as_ref().expect("the block is loaded");
             frames.complete(frame, kept, &mut self.key);
             return Ok(());
+        }
+        if kept > frame.key_units() {
+            return self.check_retained(&self.frame, frame.key_units());
         }
         U::truncate(&mut self.key, kept);
         match self.block_frames[..index]
