@@ -319,10 +319,11 @@ impl Story {
             "{} checks, all passed, in {time}. The database stays. Try:",
             grouped(page.check_count())
         ))?;
+        let tephra = command_line();
         page.line(&format!(
-            "  tephra scan --db {db} --prefix 'OGHAM LETTER' --limit 5"
+            "  {tephra} scan --db {db} --prefix 'OGHAM LETTER' --limit 5"
         ))?;
-        page.line(&format!("  tephra stats --db {db}"))
+        page.line(&format!("  {tephra} stats --db {db}"))
     }
 
     /// The whole database, in both directions, against the model.
