@@ -9,9 +9,10 @@
 //! Nothing here reports an error: what does not fit goes the general way, which looks again.
 
 use tephra_sstable::writer::framing::Burst;
-use tephra_sstable::{BackspaceCode, Bit, BitString, Byte};
+use tephra_sstable::{BackspaceCode, Bit, BitStr, BitString, Byte};
 
 use super::code::Code;
+use super::load::eight_bytes;
 use super::source::Bounds;
 
 /// The counts of a frame of common shape.
@@ -48,6 +49,9 @@ pub(super) trait Lane: Code + Burst {
     /// One unit of an owned string.
     fn unit_of(owned: &Self::Owned, at: u64) -> u64;
 
+    /// Appends a piece of a payload, of any length and often of one unit.
+    fn push_piece(owned: &mut Self::Owned, payload: &[u8], at: u64, units: u64);
+
     /// Reads a frame of common shape; `width` is the value's where the stream declares one (`COMMON`).
     fn glance<const COMMON: bool>(readable: &[u8], at: u64, width: u64) -> Option<Glance>;
 
@@ -70,13 +74,6 @@ pub(super) struct Suffix<'a> {
 /// Suffixes of more units are compared out of line, by wider steps.
 const SHORT_UNITS: u64 = 64;
 
-#[inline(always)]
-#[expect(clippy::cast_possible_truncation, reason = "checked against the slice")]
-fn eight_bytes(readable: &[u8], at: u64) -> Option<[u8; 8]> {
-    let rest = readable.get(at as usize..)?;
-    rest.first_chunk().copied()
-}
-
 impl Lane for Byte {
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "checked against the slice")]
@@ -87,6 +84,16 @@ impl Lane for Byte {
     #[inline(always)]
     fn unit_of(owned: &Vec<u8>, at: u64) -> u64 {
         Self::unit_at(owned, at)
+    }
+
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "checked against the slice")]
+    fn push_piece(owned: &mut Vec<u8>, payload: &[u8], at: u64, units: u64) {
+        if units == 1 {
+            owned.push(payload[at as usize]);
+        } else {
+            owned.extend_from_slice(&payload[at as usize..(at + units) as usize]);
+        }
     }
 
     #[inline(always)]
@@ -142,6 +149,15 @@ impl Lane for Bit {
     #[inline(always)]
     fn unit_of(owned: &BitString, at: u64) -> u64 {
         Self::unit_at(owned.as_bytes(), at)
+    }
+
+    #[inline(always)]
+    fn push_piece(owned: &mut BitString, payload: &[u8], at: u64, units: u64) {
+        match (units, window(payload, at)) {
+            #[expect(clippy::cast_possible_truncation, reason = "at most 57")]
+            (1..=57, Some(bits)) => owned.push_bits(bits >> (64 - units), units as u32),
+            _ => owned.push_str(BitStr::new(payload, at, units).expect("a piece lies in its payload")),
+        }
     }
 
     #[inline(always)]

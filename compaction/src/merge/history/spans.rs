@@ -88,7 +88,7 @@ impl<U: Lane> Spans<U> {
     }
 
     /// [`History::advance`] for a boundary inside the flattened units.
-    #[inline(never)]
+    #[inline(always)]
     fn advance_into_flat(&mut self, next: &Next) -> bool {
         if next.retained >= self.flat_units || U::unit_of(&self.flat, next.retained) >= next.first {
             return false;
@@ -103,8 +103,16 @@ impl<U: Lane> Spans<U> {
     fn flatten(&mut self, payload: &[u8], key_units: u64) {
         U::truncate(&mut self.flat, self.flat_units);
         grow_to_power_of_two::<U>(&mut self.flat, key_units);
-        for piece in span_pieces::<U>(&self.stack[..self.depth], payload, self.flat_units, key_units) {
-            U::push(&mut self.flat, piece);
+        let mut end = self.stack[0].start;
+        for index in 0..self.depth {
+            let start = end;
+            end = if index + 1 < self.depth {
+                self.stack[index + 1].start
+            } else {
+                key_units
+            };
+            let at = self.stack[index].bias.wrapping_add(start);
+            U::push_piece(&mut self.flat, payload, at, end - start);
         }
         (self.flat_units, self.depth) = (key_units, 0);
     }
