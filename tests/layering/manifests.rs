@@ -47,6 +47,12 @@ const LAYERS: [Layer; 5] = [
     },
 ];
 
+/// Packages beside the workspace, and why. They may import any of ours, nothing may import them, and they are not published.
+const OUTSIDE: [(&str, &str); 1] = [(
+    "tests/fuzz/Cargo.toml",
+    "fuzz targets need a nightly compiler; seeded loops in the tests run the same bodies",
+)];
+
 const OUR_PREFIX: &str = "tephra";
 
 fn parse(manifest: &str, text: &str) -> Table {
@@ -196,12 +202,23 @@ fn canary_upward_imports_are_seen() {
 #[test]
 fn every_manifest_is_known() {
     let found = files_below(&root(), |name| name == "Cargo.toml");
-    let mut known: Vec<_> = LAYERS.iter().map(|l| l.manifest.to_owned()).collect();
-    known.sort();
+    let outside = OUTSIDE.iter().map(|(manifest, _)| *manifest);
+    let mut known: Vec<_> = LAYERS.iter().map(|l| l.manifest).chain(outside).collect();
+    known.sort_unstable();
     assert_eq!(
         found, known,
-        "a package that LAYERS does not know, or the reverse"
+        "a package that neither LAYERS nor OUTSIDE knows, or the reverse"
     );
+    for (manifest, why) in OUTSIDE {
+        assert!(why.len() >= 20, "{manifest}: no reason");
+        let parsed = parse(manifest, &read(manifest));
+        assert!(
+            parsed.contains_key("workspace"),
+            "{manifest}: not a workspace of its own"
+        );
+        let publish = parsed["package"].get("publish").and_then(Value::as_bool);
+        assert_eq!(publish, Some(false), "{manifest}: may be published");
+    }
     for layer in &LAYERS {
         let manifest = parse(layer.manifest, &read(layer.manifest));
         assert_eq!(manifest["package"]["name"].as_str(), Some(layer.package));
