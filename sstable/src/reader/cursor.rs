@@ -204,6 +204,7 @@ impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> TableCursor<'t, B, U> {
     }
 
     /// Goes from a block's last record to the next block's first.
+    #[inline(never)]
     fn next_block(&mut self) -> Result<bool, TableError> {
         let ordinal = self.frame.ordinal + 1;
         if ordinal == self.table.record_count() {
@@ -263,6 +264,7 @@ impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> TableCursor<'t, B, U> {
     }
 
     /// Reads all frames of a block.
+    #[inline(never)]
     fn load_frames(&mut self, block: u64) -> Result<(), TableError> {
         let mut frames = self.table.block(block)?;
         self.loaded_block = None;

@@ -106,7 +106,7 @@ pub(super) enum Checked {
 
 impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> BlockFrames<'t, B, U> {
     /// The next frame; `None` behind the block's last.
-    #[inline]
+    #[inline(always)]
     pub(super) fn next(&mut self, checked: Checked) -> Result<Option<Frame>, TableError> {
         if self.ordinal == self.end_ordinal {
             return match self.at == self.end {
@@ -131,7 +131,7 @@ impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> BlockFrames<'t, B, U> {
     }
 
     /// A frame of a byte table whose counts are all below 128 and which lies in the block.
-    #[inline]
+    #[inline(always)]
     fn read_short(&self) -> Option<Frame> {
         if U::KIND != UnitKind::Byte {
             return None;
