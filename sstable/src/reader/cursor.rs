@@ -44,6 +44,8 @@ pub struct TableCursor<'t, B, U: Unit = Byte> {
     key: U::Owned,
     frame: Frame,
     frames: Option<BlockFrames<'t, B, U>>,
+    /// Whether `frames` have to be set behind the current record before they go on.
+    went_back: bool,
     /// All frames of one block, for going backward.
     block_frames: Vec<Frame>,
     /// The block whose frames these are, if `frames` are of the same.
@@ -67,6 +69,7 @@ impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> TableCursor<'t, B, U> {
             key: U::Owned::default(),
             frame: NO_FRAME,
             frames: None,
+            went_back: false,
             block_frames: Vec::new(),
             loaded_block: None,
         }
@@ -189,6 +192,10 @@ impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> TableCursor<'t, B, U> {
                 _ => self.seek_to_first(),
             };
         };
+        if self.went_back {
+            frames.resume_after(&self.frame);
+            self.went_back = false;
+        }
         match frames.next(Checked::Record) {
             Ok(Some(frame)) => {
                 frames.apply(&frame, &mut self.key);
@@ -250,9 +257,8 @@ impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> TableCursor<'t, B, U> {
         let index = to_index(ordinal - block * self.records_per_block());
         self.restore_key(index, kept)?;
         let frame = self.block_frames[index];
-        let frames = self.frames.as_mut().expect("the block is loaded");
-        frames.resume_after(&frame);
         self.frame = frame;
+        self.went_back = true;
         self.place = Place::Record;
         Ok(true)
     }
@@ -260,6 +266,7 @@ impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> TableCursor<'t, B, U> {
     /// Goes on in another block, or in the same from its frames.
     fn enter(&mut self, frames: BlockFrames<'t, B, U>) {
         self.frames = Some(frames);
+        self.went_back = false;
         self.loaded_block = None;
     }
 
@@ -279,6 +286,7 @@ impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> TableCursor<'t, B, U> {
 
     /// Builds the key of record `index` of the loaded block, of which `kept` units are right: takes the rest from its
     /// literal if that has it, or replays the frames from the last one that retains no more than that.
+    #[inline]
     fn restore_key(&mut self, index: usize, kept: u64) -> Result<(), TableError> {
         let frame = &self.block_frames[index];
         if frame.retained <= kept && kept <= frame.key_units() {
@@ -329,13 +337,16 @@ impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> TableCursor<'t, B, U> {
         }
         let table = self.table;
         let separators = table.index()?.separators::<U>(table.bytes.as_ref());
-        let len = separators
-            .len_units(block)
-            .ok_or_else(|| table.separators_error(block))?;
-        self.check_retained(first, len)?;
-        separators
-            .append(block, from, first.retained, &mut self.key)
-            .ok_or_else(|| table.separators_error(block))
+        match separators.append(block, from, first.retained, &mut self.key) {
+            Some(()) => Ok(()),
+            None => {
+                let len = separators
+                    .len_units(block)
+                    .ok_or_else(|| table.separators_error(block))?;
+                self.check_retained(first, len)?;
+                Err(table.separators_error(block))
+            }
+        }
     }
 
     /// A block's first record retains no more than there is.
