@@ -29,7 +29,6 @@ pub mod error;
 mod filter;
 pub mod front_coding;
 mod hash;
-mod key_order;
 pub mod ordinal_bitmap;
 pub mod policy;
 mod prefetch;

@@ -3,7 +3,6 @@
 use super::Table;
 use crate::container::{TableError, TableRule, TableSection};
 use crate::front_coding::KeyCursor;
-use crate::key_order::compare;
 use crate::separators::Separators;
 use crate::unit::Unit;
 
@@ -64,11 +63,11 @@ impl<B: AsRef<[u8]> + Send + Sync, U: Unit> Table<B, U> {
                     frame.ordinal,
                 ));
             }
-            if frame.ordinal == 0 && compare::<U>(key, U::as_str(&self.properties.first_key)).is_ne() {
+            if frame.ordinal == 0 && U::compare(key, U::as_str(&self.properties.first_key)).is_ne() {
                 return Err(self.recounted("first key", 0, 1));
             }
             if frame.ordinal + 1 == self.meta.record_count
-                && compare::<U>(key, U::as_str(&self.properties.last_key)).is_ne()
+                && U::compare(key, U::as_str(&self.properties.last_key)).is_ne()
             {
                 return Err(self.recounted("last key", 0, 1));
             }
@@ -83,7 +82,7 @@ impl<B: AsRef<[u8]> + Send + Sync, U: Unit> Table<B, U> {
             if frame.ordinal > 0 && frame.ordinal.is_multiple_of(width) {
                 let expected = U::slice(key, 0, cursor.lcp_with_previous() + 1);
                 separator = self.separator(&separators, block, separator)?;
-                if compare::<U>(U::as_str(&separator), expected).is_ne() {
+                if U::compare(U::as_str(&separator), expected).is_ne() {
                     return Err(self.separators_error(block));
                 }
             }
