@@ -93,6 +93,7 @@ impl BitString {
 
     /// Bytes it can hold without allocating.
     #[must_use]
+    #[inline]
     pub fn capacity_bytes(&self) -> usize {
         self.bytes.capacity()
     }
@@ -165,32 +166,53 @@ impl BitString {
         }
     }
 
+    /// Becomes equal to `string`, of which all but the last `differing` bits (at most 57) agree already, and gives its
+    /// last 57 bits or more as a number. `None` where that takes more than a store, or a longer buffer: nothing has
+    /// changed then.
+    #[inline(always)]
+    pub(crate) fn advance_short(&mut self, differing: u64, string: BitStr<'_>) -> Option<u64> {
+        let ((bytes, start), len) = (string.parts(), string.len());
+        if !start.is_multiple_of(8) || differing > 57 {
+            return None;
+        }
+        let unused = len.wrapping_neg() & 7;
+        let bytes = &bytes[byte_of(start)..byte_of(start + len + 7)];
+        let end = u64::from_be_bytes(*bytes.last_chunk()?) >> unused;
+        if self.len == len {
+            *self.bytes.last_chunk_mut()? = (end << unused).to_be_bytes();
+        } else if bytes.len() <= self.bytes.capacity() {
+            self.advance_any(len - differing, bytes, 0, len);
+        } else {
+            return None;
+        }
+        Some(end)
+    }
+
     /// Becomes equal to `string`, of which the first `keep` bits agree already. Copies only what is behind them, from
     /// their last byte on; where `string` starts inside a byte, bit by bit.
     ///
     /// # Panics
     ///
     /// When either string has fewer than `keep` bits.
-    #[inline]
     pub(crate) fn advance(&mut self, keep: u64, string: BitStr<'_>) {
         let (bytes, start) = string.parts();
-        if !start.is_multiple_of(8) {
-            return self.advance_inside(keep, bytes, start, string.len());
-        }
-        let from = &bytes[byte_of(start)..byte_of(start + string.len() + 7)];
-        advance_bytes(&mut self.bytes, byte_of(keep), from);
-        self.len = string.len();
-        if let (used @ 1.., Some(last)) = (self.len & 7, self.bytes.last_mut()) {
-            *last &= !(0xff >> used);
-        }
+        self.advance_any(keep, bytes, start, string.len());
     }
 
-    /// [`BitString::advance`] to `len` bits of `bytes` from `start` on, inside a byte.
+    /// [`BitString::advance`] to `len` bits of `bytes` from `start` on.
     #[inline(never)]
-    fn advance_inside(&mut self, keep: u64, bytes: &[u8], start: u64, len: u64) {
-        self.truncate(keep);
-        let string = BitStr::new(bytes, start, len).expect("parts of a string");
-        self.push_str(string.slice(keep, len));
+    fn advance_any(&mut self, keep: u64, bytes: &[u8], start: u64, len: u64) {
+        if !start.is_multiple_of(8) {
+            self.truncate(keep);
+            let string = BitStr::new(bytes, start, len).expect("parts of a string");
+            return self.push_str(string.slice(keep, len));
+        }
+        let from = &bytes[byte_of(start)..byte_of(start + len + 7)];
+        advance_bytes(&mut self.bytes, byte_of(keep), from);
+        self.len = len;
+        if let (used @ 1.., Some(last)) = (len & 7, self.bytes.last_mut()) {
+            *last &= !(0xff >> used);
+        }
     }
 
     /// Keeps the first `len` bits. Does nothing when there are no more than that. Keeps the memory.
@@ -215,8 +237,7 @@ impl BitString {
 #[inline(always)]
 pub(crate) fn advance_bytes(bytes: &mut Vec<u8>, keep: usize, from: &[u8]) {
     if bytes.len() != from.len() {
-        assert!(keep <= bytes.len(), "kept bytes are there");
-        bytes.resize(from.len(), 0);
+        return advance_to_other_length(bytes, keep, from);
     }
     match (
         from.len() - keep,
@@ -226,6 +247,14 @@ pub(crate) fn advance_bytes(bytes: &mut Vec<u8>, keep: usize, from: &[u8]) {
         (0..=8, Some(to), Some(from)) => *to = *from,
         _ => bytes[keep..].copy_from_slice(&from[keep..]),
     }
+}
+
+/// [`advance_bytes`] where the length changes.
+#[inline(never)]
+fn advance_to_other_length(bytes: &mut Vec<u8>, keep: usize, from: &[u8]) {
+    assert!(keep <= bytes.len(), "kept bytes are there");
+    bytes.truncate(keep);
+    bytes.extend_from_slice(&from[keep..]);
 }
 
 /// Appends `count` bytes that start at bit `start` of `bytes`. The loop over byte lanes becomes wide shifts.

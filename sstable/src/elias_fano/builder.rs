@@ -35,6 +35,12 @@ impl EliasFanoBuilder {
         reserve(&mut self.entries, additional)
     }
 
+    /// Whether the next entry needs no memory.
+    #[inline]
+    pub(crate) const fn has_room(&self) -> bool {
+        self.entries.len() < self.entries.capacity()
+    }
+
     /// Adds an entry. Refuses one that is smaller than the one before it.
     #[inline]
     pub fn push(&mut self, entry: u64) -> Result<(), EliasFanoError> {
@@ -60,6 +66,7 @@ impl EliasFanoBuilder {
     }
 
     /// How many entries there are.
+    #[inline]
     pub fn len(&self) -> usize {
         self.entries.len()
     }

@@ -84,13 +84,32 @@ impl<U: Unit> NativeWriter<U> {
     /// limit, no memory. Nothing has changed then.
     #[inline]
     pub fn append(&mut self, key: U::Str<'_>, value: U::Str<'_>) -> Result<Appended, AppendError> {
-        let ordinal = self.frames.record_count();
         let previous = U::as_str(&self.previous);
         let (retained, follows) = U::order(previous, key);
-        if !follows && ordinal > 0 {
-            return Err(out_of_order(ordinal));
+        if follows && self.frames.append_short(&mut self.previous, retained, key, value) {
+            return Ok(Appended {
+                ordinal: self.frames.record_count() - 1,
+                retained,
+                starts_block: self.frames.records_until_block() == self.frames.records_per_block() - 1,
+            });
         }
-        let growth = U::len(key).saturating_sub(U::len(previous));
+        self.append_any(retained, follows, key, value)
+    }
+
+    /// [`NativeWriter::append`] of a record of any shape, compared already: long strings, growth, refusals.
+    #[inline(never)]
+    fn append_any(
+        &mut self,
+        retained: u64,
+        follows: bool,
+        key: U::Str<'_>,
+        value: U::Str<'_>,
+    ) -> Result<Appended, AppendError> {
+        let ordinal = self.frames.record_count();
+        if !follows && ordinal > 0 {
+            return Err(AppendError::KeyOrder { ordinal });
+        }
+        let growth = U::len(key).saturating_sub(U::owned_len(&self.previous));
         if growth > 0 {
             U::try_reserve(&mut self.previous, growth)?;
         }
@@ -107,7 +126,7 @@ impl<U: Unit> NativeWriter<U> {
 
     /// Records written.
     #[must_use]
-    pub const fn record_count(&self) -> u64 {
+    pub fn record_count(&self) -> u64 {
         self.frames.record_count()
     }
 
@@ -134,11 +153,6 @@ impl<U: Unit> NativeWriter<U> {
         U::truncate(&mut self.previous, 0);
         Ok(stream)
     }
-}
-
-#[cold]
-fn out_of_order(ordinal: u64) -> AppendError {
-    AppendError::KeyOrder { ordinal }
 }
 
 /// Writes a stream record by record to an output, with bounded memory.

@@ -27,6 +27,9 @@ use crate::policy::BackspaceCode;
 /// The most bits that one store inserts: a word less the seven that may be pending.
 const FIELD_MAX_BITS: u64 = 56;
 
+/// Counts below this have codes that may fit a field.
+const COUNT_END: u64 = 1 << 28;
+
 /// The most bits of the controls besides the zeros of a Golomb quotient.
 const CONTROLS_MAX_BITS: u64 = 3 * 129 + 64;
 
@@ -73,6 +76,95 @@ pub(super) fn append_frame(
         value.1,
         value.2,
     )
+}
+
+/// Appends the frame of a record that fits one field, where there is room for it; false where that is not so, and
+/// nothing has changed. The literal is the end of `key`, which `previous` becomes.
+#[inline(always)]
+pub(super) fn append_short(
+    frames: &mut BitString,
+    previous: &mut BitString,
+    controls: Controls,
+    backspace: &BackspaceCode,
+    key: BitStr<'_>,
+    value: BitStr<'_>,
+) -> bool {
+    let (literal_len, value_len) = (controls.suffix, value.len());
+    if (controls.lead | literal_len | value_len) >= COUNT_END {
+        return false;
+    }
+    let (lead, lead_width) = match backspace {
+        BackspaceCode::ExpGolomb { order: 0 } => short_code(controls.lead),
+        _ => lead_code(controls.lead, controls.block_start, backspace),
+    };
+    let (suffix, suffix_width) = short_code(literal_len);
+    let (width, width_width) = match controls.width {
+        Some(width) => short_code(width),
+        None => (0, 0),
+    };
+    let field_width = lead_width + suffix_width + width_width + literal_len + value_len;
+    let (bytes, _) = frames.parts_mut();
+    if field_width > FIELD_MAX_BITS || bytes.capacity() - bytes.len() < SLACK_BYTES {
+        return false;
+    }
+    let Some(key_end) = previous.advance_short(literal_len, key) else {
+        return false;
+    };
+    let field = (lead << suffix_width | suffix) << width_width | width;
+    let field = field << literal_len | key_end & !(u64::MAX << literal_len);
+    let (value_bytes, value_start) = value.parts();
+    let field = field << value_len | last_field(value_bytes, value_start + value_len, value_len);
+    let mut end = End::of(frames);
+    // SAFETY: the slack is longer than a field.
+    unsafe { end.insert(field, field_width) };
+    // SAFETY: all inserted through `end`.
+    unsafe { end.commit(frames) };
+    true
+}
+
+/// The order-0 code of a count up to [`COUNT_END`] as a number and its width.
+#[inline(always)]
+fn short_code(n: u64) -> (u64, u64) {
+    let c = n + 1;
+    // With its lowest bit set it is not zero for the compiler either, and as wide.
+    (c, 1 + 2 * u64::from((c | 1).ilog2()))
+}
+
+/// The code of a lead under any policy, as a number and its width; a width that fits no field where it is too wide.
+#[inline(never)]
+fn lead_code(lead: u64, block_start: bool, backspace: &BackspaceCode) -> (u64, u64) {
+    let controls = Controls {
+        lead,
+        block_start,
+        suffix: 0,
+        width: None,
+    };
+    // Less the one bit of an empty suffix.
+    controls_field(controls, backspace)
+        .map_or((0, FIELD_MAX_BITS + 1), |(field, width)| (field >> 1, width - 1))
+}
+
+/// The `len` bits of `bytes` before bit `end`, at most [`FIELD_MAX_BITS`], as a number. One load that ends with them:
+/// nothing behind the string is read, so it may end with its memory.
+#[inline(always)]
+fn last_field(bytes: &[u8], end: u64, len: u64) -> u64 {
+    last_word(&bytes[..byte_index(end + 7)]) >> (end.wrapping_neg() & 7) & !(u64::MAX << len)
+}
+
+/// The last eight bytes as a number; all of them where there are fewer.
+#[inline(always)]
+fn last_word(bytes: &[u8]) -> u64 {
+    if let Some(last) = bytes.last_chunk() {
+        return u64::from_be_bytes(*last);
+    }
+    let len = bytes.len();
+    if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        u64::from(u32::from_be_bytes(*first)) << (8 * (len - 4)) | u64::from(u32::from_be_bytes(*last))
+    } else if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        u64::from(u16::from_be_bytes(*first)) << (8 * (len - 2)) | u64::from(u16::from_be_bytes(*last))
+    } else {
+        u64::from(bytes.first().copied().unwrap_or(0))
+    }
 }
 
 /// As [`append_frame`], for a literal and a value that are adjacent: one copy for both.
@@ -123,7 +215,7 @@ fn controls_field(controls: Controls, backspace: &BackspaceCode) -> Option<(u64,
 #[inline(always)]
 fn order_0(n: u64) -> Option<(u64, u64)> {
     let c = n.wrapping_add(1);
-    (n < 1 << 28).then(|| (c, 127 - 2 * u64::from(c.leading_zeros())))
+    (n < COUNT_END).then(|| (c, 127 - 2 * u64::from(c.leading_zeros())))
 }
 
 /// The `len` bits of `bytes` from bit `start` on, at most [`FIELD_MAX_BITS`], as a number.
@@ -235,9 +327,10 @@ impl End {
         let (bytes, len) = frames.parts_mut();
         let last = u64::from(bytes.last().copied().unwrap_or(0)) << 56;
         // The bits behind the length are zero, so the last byte is pending as it is, or whole and none of it is.
+        let is_inside = u64::from(*len & 7 != 0);
         Self {
             at: *len,
-            pending: last & !(u64::MAX >> (*len & 7)),
+            pending: last & is_inside.wrapping_neg(),
             base: bytes.as_mut_ptr(),
         }
     }
@@ -251,7 +344,7 @@ impl End {
     unsafe fn insert(&mut self, field: u64, width: u64) {
         let used = self.at & 7;
         // Two shifts, because a field of no bits leaves the word.
-        let word = self.pending | field << 1 << (63 - width) >> used;
+        let word = self.pending | field << 1 << (63 - width - used);
         // SAFETY: the caller vouches for the byte and seven behind it.
         let to = unsafe { self.base.add(byte_index(self.at)) };
         // SAFETY: as said.

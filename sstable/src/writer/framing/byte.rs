@@ -21,6 +21,7 @@ use std::collections::TryReserveError;
 use std::ptr;
 
 use super::{ByteSpan, Controls, SLACK_BYTES};
+use crate::bits::advance_bytes;
 use crate::counts::varint;
 
 /// The widest copy that is not a library call.
@@ -28,6 +29,12 @@ const SHORT_COPY_MAX_BYTES: usize = 32;
 
 /// The longest controls.
 const CONTROLS_MAX_BYTES: usize = 3 * varint::LEN_MAX_BYTES;
+
+/// Counts below this take one byte.
+const COUNT_END: u64 = 0x80;
+
+/// Room for any frame of counts of one byte, and the slack behind it.
+const SHORT_ROOM_BYTES: usize = 3 + 2 * 0x7f + SLACK_BYTES;
 
 const _: () = assert!(
     SLACK_BYTES >= SHORT_COPY_MAX_BYTES,
@@ -57,6 +64,95 @@ pub(super) fn append_frame(
     // SAFETY: the bytes up to `end` are written, and lie within the capacity.
     unsafe { frames.set_len(len) };
     Ok(())
+}
+
+/// Appends the frame of a record whose counts take a byte each, where there is room for any such; false where that is
+/// not so, and nothing has changed. The literal is the end of `key`, which `previous` becomes.
+#[inline(always)]
+pub(super) fn append_short(
+    frames: &mut Vec<u8>,
+    previous: &mut Vec<u8>,
+    controls: Controls,
+    key: &[u8],
+    value: &[u8],
+) -> bool {
+    let Controls { lead, suffix, .. } = controls;
+    let width = value.len() as u64;
+    let controls_len = 2 + usize::from(controls.width.is_some());
+    let start = frames.len();
+    if key.len() > previous.capacity() {
+        return false;
+    }
+    if (lead | suffix | width) >= COUNT_END || frames.capacity() - start < SHORT_ROOM_BYTES {
+        return false;
+    }
+    // A width that is not said lies behind the controls, and is written over.
+    let word = lead | suffix << 8 | width << 16;
+    // SAFETY: the vector has `start` bytes, so this points into it or one behind.
+    let frame = unsafe { frames.as_mut_ptr().add(start) };
+    // SAFETY: eight of the bytes that are left.
+    unsafe { frame.cast::<[u8; 8]>().write(word.to_le_bytes()) };
+    // SAFETY: as above.
+    let literal = unsafe { frame.add(controls_len) };
+    #[expect(clippy::cast_possible_truncation, reason = "below COUNT_END")]
+    let suffix = suffix as usize;
+    if let (0..=8, Some(last)) = (suffix, key.last_chunk()) {
+        let word = u64::from_le_bytes(*last) >> ((64 - 8 * suffix) & 63);
+        // SAFETY: as above.
+        unsafe { literal.cast::<[u8; 8]>().write(word.to_le_bytes()) };
+    } else {
+        // SAFETY: as above; the suffix is at most as long as a count of one byte says.
+        unsafe { put_bytes(literal, &key[key.len() - suffix..]) };
+    }
+    // SAFETY: as above.
+    let end = unsafe { literal.add(suffix) };
+    // SAFETY: as above, with the value.
+    unsafe { put_bytes(end, value) };
+    let len = start + controls_len + suffix + value.len();
+    // SAFETY: all bytes up to `len` are written, within the capacity.
+    unsafe { frames.set_len(len) };
+    advance_bytes(previous, key.len() - suffix, key);
+    true
+}
+
+/// Copies bytes, short ones by two loads that may overlap.
+///
+/// # Safety
+///
+/// `bytes.len()` bytes can be written at `to`, in another object.
+#[inline(always)]
+unsafe fn put_bytes(to: *mut u8, bytes: &[u8]) {
+    if let (8..=16, Some(first), Some(last)) =
+        (bytes.len(), bytes.first_chunk::<8>(), bytes.last_chunk::<8>())
+    {
+        // SAFETY: the first eight bytes that the caller gives.
+        unsafe { to.cast::<[u8; 8]>().write(*first) };
+        // SAFETY: the last eight of them begin here.
+        let tail = unsafe { to.add(bytes.len() - 8) };
+        // SAFETY: as said.
+        unsafe { tail.cast::<[u8; 8]>().write(*last) };
+    } else if let (16..=32, Some(first), Some(last)) =
+        (bytes.len(), bytes.first_chunk::<16>(), bytes.last_chunk::<16>())
+    {
+        // SAFETY: the first 16 bytes that the caller gives.
+        unsafe { to.cast::<[u8; 16]>().write(*first) };
+        // SAFETY: the last 16 of them begin here.
+        let tail = unsafe { to.add(bytes.len() - 16) };
+        // SAFETY: as said.
+        unsafe { tail.cast::<[u8; 16]>().write(*last) };
+    } else if let (4..8, Some(first), Some(last)) =
+        (bytes.len(), bytes.first_chunk::<4>(), bytes.last_chunk::<4>())
+    {
+        // SAFETY: the first four bytes that the caller gives.
+        unsafe { to.cast::<[u8; 4]>().write(*first) };
+        // SAFETY: the last four of them begin here.
+        let tail = unsafe { to.add(bytes.len() - 4) };
+        // SAFETY: as said.
+        unsafe { tail.cast::<[u8; 4]>().write(*last) };
+    } else {
+        // SAFETY: the caller's bytes.
+        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
+    }
 }
 
 /// As [`append_frame`], for a literal and a value that are adjacent: one copy for both.

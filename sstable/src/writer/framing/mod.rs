@@ -19,14 +19,16 @@
 mod bit;
 pub mod burst;
 mod byte;
+mod error;
 mod span;
 #[cfg(test)]
 mod tests;
 mod writer;
 
 pub use burst::Burst;
+pub use error::AppendError;
 pub use span::{Assemble, ByteSpan};
-pub use writer::{AppendError, EXTENT_UNITS_MAX, FrameWriter, Run};
+pub use writer::{EXTENT_UNITS_MAX, FrameWriter, Run};
 
 /// Bytes behind the end of a buffer that stores may touch: the widest over-copy, and a word.
 pub(crate) const SLACK_BYTES: usize = 64;

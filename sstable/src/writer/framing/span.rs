@@ -100,6 +100,17 @@ pub trait Assemble {
         value: Self::Span<'_>,
     ) -> Result<(), TryReserveError>;
 
+    /// Appends the frame of a short record, whose literal is the end of `key`, and makes `previous` equal to `key`. False
+    /// means that nothing has changed and [`Assemble::append_frame`] has to take it.
+    fn append_short(
+        frames: &mut Self::Frames,
+        previous: &mut Self::Frames,
+        controls: Controls,
+        backspace: &BackspaceCode,
+        key: Self::String<'_>,
+        value: Self::String<'_>,
+    ) -> bool;
+
     /// As [`Assemble::append_frame`], for a literal and a value that are adjacent.
     ///
     /// # Errors
@@ -172,6 +183,18 @@ impl Assemble for Byte {
     }
 
     #[inline(always)]
+    fn append_short(
+        frames: &mut Vec<u8>,
+        previous: &mut Vec<u8>,
+        controls: Controls,
+        _: &BackspaceCode,
+        key: &[u8],
+        value: &[u8],
+    ) -> bool {
+        super::byte::append_short(frames, previous, controls, key, value)
+    }
+
+    #[inline(always)]
     fn append_joined(
         frames: &mut Vec<u8>,
         controls: Controls,
@@ -233,6 +256,18 @@ impl Assemble for Bit {
         value: BitStr<'_>,
     ) -> Result<(), TryReserveError> {
         super::bit::append_frame(frames, controls, backspace, literal, value)
+    }
+
+    #[inline(always)]
+    fn append_short(
+        frames: &mut Self::Frames,
+        previous: &mut Self::Frames,
+        controls: Controls,
+        backspace: &BackspaceCode,
+        key: BitStr<'_>,
+        value: BitStr<'_>,
+    ) -> bool {
+        super::bit::append_short(frames, previous, controls, backspace, key, value)
     }
 
     #[inline(always)]

@@ -1,90 +1,18 @@
 //! The frames of a stream as they grow, with their directory.
 
-use std::collections::TryReserveError;
 use std::io;
 
-use super::Controls;
-use crate::elias_fano::{EliasFanoBuilder, EliasFanoError};
-use crate::policy::{Policy, PolicyError};
+use super::{AppendError, Controls};
+use crate::elias_fano::EliasFanoBuilder;
+use crate::policy::Policy;
 use crate::stream::{EncodedStream, StreamMeta};
-use crate::unit::{Unit, UnitKind};
+use crate::unit::Unit;
 
 /// The largest extent a writer makes, in units: positions in bits then fit a word with room to spare.
 pub const EXTENT_UNITS_MAX: u64 = 1 << 58;
 
-/// Why a record was not taken. Nothing of it was written; the records before it stand.
-#[derive(Debug, thiserror::Error)]
-pub enum AppendError {
-    /// The policy is of the other unit.
-    #[error("unit of the policy: expected {expected:?}, found {found:?}")]
-    Unit {
-        /// The unit of the strings.
-        expected: UnitKind,
-        /// The unit of the policy.
-        found: UnitKind,
-    },
-    /// The policy has a parameter out of range.
-    #[error(transparent)]
-    Policy(#[from] PolicyError),
-    /// The policy fixes another width than is declared.
-    #[error("common value width in units: the policy fixes {expected}, declared is {found:?}")]
-    CommonWidth {
-        /// What the policy fixes.
-        expected: u64,
-        /// What was declared.
-        found: Option<u64>,
-    },
-    /// The key does not follow the one before it.
-    #[error("record {ordinal}: expected a key above the one before it")]
-    KeyOrder {
-        /// Which record.
-        ordinal: u64,
-    },
-    /// The value has not the declared width.
-    #[error("record {ordinal}: width of the value in units: expected {expected}, found {found}")]
-    ValueWidth {
-        /// Which record.
-        ordinal: u64,
-        /// The declared width.
-        expected: u64,
-        /// The width of the value.
-        found: u64,
-    },
-    /// The stream would grow beyond its limit.
-    #[error("record {ordinal}: extent in units: expected at most {expected}, found {found} and controls")]
-    Length {
-        /// Which record.
-        ordinal: u64,
-        /// The largest extent.
-        expected: u64,
-        /// Where the record's literal and value would end if it had no controls.
-        found: u64,
-    },
-    /// No memory. Try again later.
-    #[error("no memory for the record or its block")]
-    Memory,
-    /// The output refused bytes, now or earlier; the writer takes nothing any more.
-    #[error("writing the stream: {message}")]
-    Output {
-        /// The kind of the first failure.
-        kind: io::ErrorKind,
-        /// What it said.
-        message: String,
-    },
-}
-
-impl From<TryReserveError> for AppendError {
-    fn from(_: TryReserveError) -> Self {
-        Self::Memory
-    }
-}
-
-impl From<EliasFanoError> for AppendError {
-    /// Residual offsets grow by at least a frame's controls, so the directory refuses an entry for one reason.
-    fn from(_: EliasFanoError) -> Self {
-        Self::Memory
-    }
-}
+/// No short record has more units.
+const SHORT_UNITS_MAX: u64 = 512;
 
 /// Frames and directory of a stream, written from retained lengths, literals and values.
 ///
@@ -98,10 +26,9 @@ pub struct FrameWriter<U: Unit> {
     pub(super) records_until_block: u32,
     pub(super) key_units: u64,
     common_width: Option<u64>,
-    record_count: u64,
     literal_units: u64,
-    value_units: u64,
     extent_units_max: u64,
+    value_units: u64,
     pub(super) policy: Policy,
     directory: EliasFanoBuilder,
 }
@@ -138,7 +65,6 @@ impl<U: Unit> FrameWriter<U> {
             records_until_block: 0,
             key_units: 0,
             common_width,
-            record_count: 0,
             literal_units: 0,
             value_units: 0,
             extent_units_max,
@@ -186,6 +112,55 @@ impl<U: Unit> FrameWriter<U> {
         U::append_frame(&mut self.frames, controls, &self.policy.backspace, literal, value)?;
         self.commit(offset, controls, retained, value_units);
         Ok(())
+    }
+
+    /// Appends a record as nearly all are: short, and there is room for it. `previous` becomes its key, with which it
+    /// has the first `retained` units in common. False means that nothing has changed and [`FrameWriter::append`] has to
+    /// take the record, or to say what is wrong with it.
+    #[inline(always)]
+    pub(in crate::writer) fn append_short(
+        &mut self,
+        previous: &mut U::Owned,
+        retained: u64,
+        key: U::Str<'_>,
+        value: U::Str<'_>,
+    ) -> bool {
+        let (key_units, value_units) = (U::len(key), U::len(value));
+        let width = match self.common_width {
+            None => Some(value_units),
+            Some(expected) if expected == value_units => None,
+            Some(_) => return false,
+        };
+        let offset = self.position();
+        let block_start = self.records_until_block == 0;
+        if offset + SHORT_UNITS_MAX > self.extent_units_max || (block_start && !self.directory.has_room()) {
+            return false;
+        }
+        let backspace = self.key_units.wrapping_sub(retained);
+        let controls = Controls {
+            lead: if block_start { retained } else { backspace },
+            block_start,
+            suffix: key_units.wrapping_sub(retained),
+            width,
+        };
+        if !U::append_short(
+            &mut self.frames,
+            previous,
+            controls,
+            &self.policy.backspace,
+            key,
+            value,
+        ) {
+            return false;
+        }
+        if block_start {
+            self.note_block(offset);
+        }
+        self.records_until_block -= 1;
+        self.literal_units += controls.suffix;
+        self.value_units += value_units;
+        self.key_units = key_units;
+        true
     }
 
     /// As [`FrameWriter::append`], for a literal of `literal_units` units with its value right behind it.
@@ -240,7 +215,6 @@ impl<U: Unit> FrameWriter<U> {
         )]
         let records = run.records as u32;
         self.records_until_block -= records;
-        self.record_count += run.records;
         self.literal_units += run.literal_units;
         self.value_units += run.value_units;
         self.key_units = run.last_key_units;
@@ -291,7 +265,6 @@ impl<U: Unit> FrameWriter<U> {
             self.note_block(offset);
         }
         self.records_until_block -= 1;
-        self.record_count += 1;
         self.literal_units += controls.suffix;
         self.value_units += value_units;
         self.key_units = retained + controls.suffix;
@@ -300,7 +273,7 @@ impl<U: Unit> FrameWriter<U> {
     /// Notes the block that starts at `offset`, for which the directory has room.
     #[inline(never)]
     fn note_block(&mut self, offset: u64) {
-        let residual = offset - self.record_count * self.common_width.unwrap_or(0);
+        let residual = offset - self.places() * self.common_width.unwrap_or(0);
         self.directory
             .push(residual)
             .expect("room was reserved, and residuals grow with every frame");
@@ -310,7 +283,7 @@ impl<U: Unit> FrameWriter<U> {
     #[cold]
     fn wrong_width(&self, expected: u64, found: u64) -> AppendError {
         AppendError::ValueWidth {
-            ordinal: self.record_count,
+            ordinal: self.record_count(),
             expected,
             found,
         }
@@ -319,7 +292,7 @@ impl<U: Unit> FrameWriter<U> {
     #[cold]
     fn too_long(&self, found: u64) -> AppendError {
         AppendError::Length {
-            ordinal: self.record_count,
+            ordinal: self.record_count(),
             expected: self.extent_units_max,
             found,
         }
@@ -329,16 +302,13 @@ impl<U: Unit> FrameWriter<U> {
     /// All blocks before are full, so their number says which record it is.
     #[inline(never)]
     pub(super) fn start_block(&mut self, at: u64) -> bool {
-        let ordinal = self.directory.len() as u64 * u64::from(self.policy.records_per_block.get());
-        let residual = self.drained_units + at - ordinal * self.common_width.unwrap_or(0);
+        let residual = self.drained_units + at - self.places() * self.common_width.unwrap_or(0);
         self.directory.push(residual).is_ok()
     }
 
     /// Takes over what a burst has counted.
     #[inline(always)]
     pub(super) fn end_burst(&mut self, records_until_block: u32, key_units: u64) {
-        let places = self.directory.len() as u64 * u64::from(self.policy.records_per_block.get());
-        self.record_count = places - u64::from(records_until_block);
         self.records_until_block = records_until_block;
         self.key_units = key_units;
     }
@@ -350,11 +320,17 @@ impl<U: Unit> FrameWriter<U> {
         self.drained_units + U::owned_len(&self.frames)
     }
 
-    /// Records written.
+    /// Records that the blocks so far have places for.
+    #[inline]
+    fn places(&self) -> u64 {
+        self.directory.len() as u64 * u64::from(self.policy.records_per_block.get())
+    }
+
+    /// Records written. Not counted: it follows from the blocks.
     #[must_use]
     #[inline]
-    pub const fn record_count(&self) -> u64 {
-        self.record_count
+    pub fn record_count(&self) -> u64 {
+        self.places() - u64::from(self.records_until_block)
     }
 
     /// Records before the next block start; 0 when the next record is one.
@@ -362,6 +338,13 @@ impl<U: Unit> FrameWriter<U> {
     #[inline]
     pub const fn records_until_block(&self) -> u32 {
         self.records_until_block
+    }
+
+    /// Records a block.
+    #[must_use]
+    #[inline]
+    pub(in crate::writer) const fn records_per_block(&self) -> u32 {
+        self.policy.records_per_block.get()
     }
 
     /// The length of the last key in units.
@@ -389,7 +372,7 @@ impl<U: Unit> FrameWriter<U> {
         StreamMeta {
             policy: self.policy,
             common_width: self.common_width,
-            record_count: self.record_count,
+            record_count: self.record_count(),
             extent_units: self.position(),
             last_key_units: self.key_units,
         }
