@@ -31,35 +31,42 @@ pub(crate) fn common_bytes(a: &[u8], b: &[u8]) -> usize {
 
 /// [`common_bytes`] of strings that agree in their first word, if they have one.
 fn common_bytes_behind(a: &[u8], b: &[u8]) -> usize {
+    match differing_words(a, b) {
+        Some((at, a, b)) => at + ((a ^ b).leading_zeros() / 8) as usize,
+        None => a.len().min(b.len()),
+    }
+}
+
+/// The first place where two strings differ within the length of the shorter: where some eight bytes start that hold
+/// it and agree before it, and these bytes as numbers, with zeros where the strings are too short for so many.
+#[inline(always)]
+fn differing_words(a: &[u8], b: &[u8]) -> Option<(usize, u64, u64)> {
     let len = a.len().min(b.len());
     let (a, b) = (&a[..len], &b[..len]);
-    let mut at = 0;
-    while at + STRIDE_BYTES <= len && a[at..at + STRIDE_BYTES] == b[at..at + STRIDE_BYTES] {
-        at += STRIDE_BYTES;
-    }
+    let strides = a.as_chunks::<STRIDE_BYTES>().0.iter();
+    let strides = strides.zip(b.as_chunks::<STRIDE_BYTES>().0);
+    let mut at = STRIDE_BYTES * strides.take_while(|(a, b)| a == b).count();
     while at + 8 <= len {
-        let differing = word(a, at) ^ word(b, at);
-        if differing != 0 {
-            return at + first_byte(differing);
+        let words = (word(a, at), word(b, at));
+        if words.0 != words.1 {
+            return Some((at, words.0, words.1));
         }
         at += 8;
     }
     if at == len {
-        len
-    } else if let Some(last) = len.checked_sub(8) {
-        // Up to seven bytes are left; the word that ends with them begins with bytes that agree.
-        match word(a, last) ^ word(b, last) {
-            0 => len,
-            differing => last + first_byte(differing),
-        }
-    } else {
-        at + a[at..].iter().zip(&b[at..]).take_while(|(a, b)| a == b).count()
+        return None;
     }
+    // Up to seven bytes are left; the word that ends with them begins with bytes that agree.
+    let (at, a, b) = match len.checked_sub(8) {
+        Some(last) => (last, word(a, last), word(b, last)),
+        None => (0, window57(a, 0), window57(b, 0)),
+    };
+    (a != b).then_some((at, a, b))
 }
 
 #[inline(always)]
 fn word(bytes: &[u8], at: usize) -> u64 {
-    u64::from_le_bytes(*bytes[at..].first_chunk().expect("eight bytes are left"))
+    u64::from_be_bytes(*bytes[at..].first_chunk().expect("eight bytes are left"))
 }
 
 /// The place of the first byte that is not zero in a word in memory order.
@@ -89,14 +96,12 @@ pub(super) fn common_bits(a: BitStr<'_>, b: BitStr<'_>) -> u64 {
 
 /// [`common_bits`] of the first `len` bits of some bytes.
 fn common_bits_in_bytes(a: &[u8], b: &[u8], len: u64) -> u64 {
-    let whole = byte_of(len);
-    let same = common_bytes_behind(&a[..whole], &b[..whole]);
-    // Either the next byte differs, or fewer than eight bits are left.
-    let rest = match (a.get(same), b.get(same)) {
-        (Some(a), Some(b)) => (a ^ b).leading_zeros(),
-        _ => 0,
-    };
-    (8 * same as u64 + u64::from(rest)).min(len)
+    let bytes = byte_of(len + 7);
+    match differing_words(&a[..bytes], &b[..bytes]) {
+        // What differs may be behind the strings.
+        Some((at, a, b)) => (8 * at as u64 + u64::from((a ^ b).leading_zeros())).min(len),
+        None => len,
+    }
 }
 
 /// [`common_bits`] of strings that do not both start at a byte. It takes the parts of the strings because whole ones
@@ -139,33 +144,70 @@ pub(crate) fn order_bytes(a: &[u8], b: &[u8]) -> (usize, bool) {
             return (((a ^ b).leading_zeros() / 8) as usize, a < b);
         }
     }
-    let same = common_bytes_behind(a, b);
-    (same, a.get(same) < b.get(same))
+    order_bytes_behind(a, b)
+}
+
+/// [`order_bytes`] of strings that agree in their first word, if they have one.
+#[inline(never)]
+fn order_bytes_behind(a: &[u8], b: &[u8]) -> (usize, bool) {
+    match differing_words(a, b) {
+        Some((at, a, b)) => (at + ((a ^ b).leading_zeros() / 8) as usize, a < b),
+        None => (a.len().min(b.len()), a.len() < b.len()),
+    }
 }
 
 /// The number of leading bits in which two strings agree, and whether `b` follows `a` in order.
 #[inline(always)]
 pub(crate) fn order_bits(a: BitStr<'_>, b: BitStr<'_>) -> (u64, bool) {
-    let len = a.len().min(b.len());
     let ((a_bytes, a_start), (b_bytes, b_start)) = (a.parts(), b.parts());
-    if (a_start | b_start) & 7 == 0
-        && let (Some(a), Some(b)) = (
-            a_bytes[byte_of(a_start)..].first_chunk(),
-            b_bytes[byte_of(b_start)..].first_chunk(),
-        )
+    if (a_start | b_start) & 7 != 0 {
+        return order_bits_inside(a_bytes, a_start, a.len(), b_bytes, b_start, b.len());
+    }
+    let (a_bytes, b_bytes) = (&a_bytes[byte_of(a_start)..], &b_bytes[byte_of(b_start)..]);
+    if let Some(a_word) = a_bytes.first_chunk()
+        && let Some(b_word) = b_bytes.first_chunk()
     {
-        let (a, b) = (u64::from_be_bytes(*a), u64::from_be_bytes(*b));
-        let same = u64::from((a ^ b).leading_zeros());
-        if same < len.min(64) {
+        let (a_word, b_word) = (u64::from_be_bytes(*a_word), u64::from_be_bytes(*b_word));
+        let same = u64::from((a_word ^ b_word).leading_zeros());
+        if a_word < b_word && same < a.len() && same < b.len() {
+            return (same, true);
+        }
+    }
+    order_bits_in_bytes(a_bytes, a.len(), b_bytes, b.len())
+}
+
+/// [`order_bits`] of the first bits of some bytes.
+#[inline(never)]
+fn order_bits_in_bytes(a: &[u8], a_len: u64, b: &[u8], b_len: u64) -> (u64, bool) {
+    let len = a_len.min(b_len);
+    let bytes = byte_of(len + 7);
+    if let Some((at, a, b)) = differing_words(&a[..bytes], &b[..bytes]) {
+        let same = 8 * at as u64 + u64::from((a ^ b).leading_zeros());
+        if same < len {
             return (same, a < b);
         }
     }
-    let same = common_bits(a, b);
-    // Where both have the bit they differ in, the greater string has the one.
-    (
-        same,
-        same < b.len() && (same == a.len() || b.get(same) == Some(true)),
-    )
+    (len, a_len < b_len)
+}
+
+/// [`order_bits`] of strings that do not both start at a byte.
+#[inline(never)]
+fn order_bits_inside(
+    a_bytes: &[u8],
+    a_start: u64,
+    a_len: u64,
+    b_bytes: &[u8],
+    b_start: u64,
+    b_len: u64,
+) -> (u64, bool) {
+    let len = a_len.min(b_len);
+    let same = common_bits_inside(a_bytes, a_start, b_bytes, b_start, len);
+    let follows = match same < len {
+        // The greater string has the one of the bits they differ in.
+        true => window57(b_bytes, b_start + same) >> 63 == 1,
+        false => a_len < b_len,
+    };
+    (same, follows)
 }
 
 /// Bits that are shifted and compared at once in strings that lie differently.
