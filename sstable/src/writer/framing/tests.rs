@@ -3,10 +3,11 @@
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use super::burst::Burst;
 use super::{Assemble, FrameWriter};
 use crate::front_coding::encode_batch;
 use crate::policy::Policy;
-use crate::unit::{Byte, Unit};
+use crate::unit::{Bit, Byte, Unit};
 
 #[test]
 fn frames_of_bytes_are_those_of_the_batch_encoder() {
@@ -39,4 +40,41 @@ fn frames_of_bytes_are_those_of_the_batch_encoder() {
         }
         assert_eq!(writer.finish().expect("memory"), batch, "seed {seed}");
     }
+}
+
+/// A burst reads without bounds checks, so it must refuse a body that ends before it starts, or behind its bytes.
+#[test]
+fn bursts_refuse_bodies_outside_of_their_bytes() {
+    fn refused<U: Burst + Assemble>(policy: Policy) {
+        let bytes = [0x5a; 400];
+        let len = 100 * 8 / U::BITS;
+        let mut writer = FrameWriter::<U>::new(policy, None).expect("legal");
+        writer.try_reserve(4_096 * 8 / U::BITS, 100).expect("memory");
+        let mut burst = U::burst(&mut writer);
+        for (start, end) in [
+            (0_u64.wrapping_sub(10), 10),
+            (11, 1),
+            (u64::MAX - 5, u64::MAX),
+            (len - 1, len + 9),
+        ] {
+            let body = end.wrapping_sub(start);
+            assert!(
+                !U::append::<false>(&mut burst, 0, body / 2, &bytes[200..300], start, end),
+                "{start} {end}"
+            );
+            assert!(
+                !U::append_run(&mut burst, 0, body / 2, &bytes[200..300], start, end),
+                "{start} {end}"
+            );
+        }
+        assert!(!U::append_run(&mut burst, u32::MAX, 8, &bytes, 0, 8));
+        assert!(
+            U::append::<false>(&mut burst, 0, 4, &bytes, 0, 8),
+            "what lies inside is taken"
+        );
+        U::commit(burst);
+        assert_eq!(writer.meta().record_count, 1);
+    }
+    refused::<Byte>(Policy::byte_variable());
+    refused::<Bit>(Policy::bit_variable());
 }

@@ -129,7 +129,7 @@ impl<'w> BitBurst<'w> {
             return false;
         }
         // Eight bytes can be read from any bit of the body.
-        if end / 8 + 8 > readable.len() as u64 {
+        if start > end || end / 8 + 8 > readable.len() as u64 {
             return false;
         }
         let (mut controls, mut controls_len) = code(lead);
@@ -179,12 +179,11 @@ impl<'w> BitBurst<'w> {
         start: u64,
         end: u64,
     ) -> bool {
-        debug_assert!(
-            records <= self.records_until_block,
-            "a run crosses no block start"
-        );
         let len = end.wrapping_sub(start);
-        if len > BODY_MAX as u64 || self.at >= self.at_end || end / 8 + 8 > readable.len() as u64 {
+        if len > BODY_MAX as u64 || self.at >= self.at_end || records > self.records_until_block {
+            return false;
+        }
+        if start > end || end / 8 + 8 > readable.len() as u64 {
             return false;
         }
         #[expect(clippy::cast_possible_truncation, reason = "at most BODY_MAX")]

@@ -78,11 +78,11 @@ impl<'w> ByteBurst<'w> {
         if block_start {
             lead = retained;
         }
-        // Three counts of one byte; so the body is short, and `start <= end`.
+        // Three counts of one byte; so the body is short.
         if (lead | suffix | value) >= COUNT_END as u64 || self.at >= self.at_end {
             return false;
         }
-        if end + CHUNK as u64 > readable.len() as u64 {
+        if start > end || end.saturating_add(CHUNK as u64) > readable.len() as u64 {
             return false;
         }
         if block_start {
@@ -123,12 +123,11 @@ impl<'w> ByteBurst<'w> {
         start: u64,
         end: u64,
     ) -> bool {
-        debug_assert!(
-            records <= self.records_until_block,
-            "a run crosses no block start"
-        );
         let len = end.wrapping_sub(start);
-        if len > BODY_MAX as u64 || self.at >= self.at_end || end + CHUNK as u64 > readable.len() as u64 {
+        if len > BODY_MAX as u64 || self.at >= self.at_end || records > self.records_until_block {
+            return false;
+        }
+        if start > end || end.saturating_add(CHUNK as u64) > readable.len() as u64 {
             return false;
         }
         #[expect(

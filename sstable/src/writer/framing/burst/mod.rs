@@ -37,7 +37,7 @@ pub trait Burst: Unit {
 
     /// Appends a record that retains `retained` units of the key before and has a key of `key_units` units; its
     /// literal and value are the units `start..end` of `readable`. `COMMON` says that the stream declares a common
-    /// width. False means that nothing has changed and the writer has to take the record.
+    /// width. False means that nothing has changed and the writer has to take the record; so does a `start` behind `end`.
     ///
     /// Bytes of `readable` behind `end` may be read, never those behind its end.
     fn append<const COMMON: bool>(
