@@ -482,37 +482,21 @@ impl<'a, U: Lane, H: History<U>> Source<'a, U, H> {
             .directory
             .iter_from(block)
             .map_err(|error| self.failed(error.into()))?;
-        let entry = self
-            .blocks
-            .clone()
-            .next()
-            .transpose()
-            .map_err(|error| self.failed(error.into()))?;
-        let at = entry
-            .unwrap_or(u64::MAX)
-            .saturating_add(self.stream.meta.common_units_before(ordinal));
-        // Only what the record retains is wanted here; the key before it is not known.
-        let frame = read_frame::<U>(payload, &self.stream.meta, ordinal, at, u64::MAX)
-            .map_err(|error| self.failed(error))?;
-        let mut prefix = U::Owned::default();
-        if let Some(prefixes) = self.prefixes {
-            prefixes.append_prefix(block, frame.retained, &mut prefix);
-        }
-        let found = U::len(U::as_str(&prefix));
-        if found != frame.retained {
-            return Err(MergeError::BlockPrefix {
-                input: self.input,
-                block,
-                expected: frame.retained,
-                found,
-            });
-        }
+        let frame = self.block_start(block)?;
+        let at = frame.start;
+        let prefix = self.block_prefix(block, frame.retained)?;
         let mut before = U::Owned::default();
         let known = self.history.assemble(payload, 0, key_units, &mut before);
         assert!(known, "sources that skip blocks keep the key");
         let shared = U::lcp(U::as_str(&before), U::as_str(&prefix));
         if shared == frame.retained {
             return Ok((ordinal, at, key_units, u64::MAX));
+        }
+        // Both have a unit here unless the key before has ended; a prefix that does not grow is of a key out of order.
+        let unit = |string| U::get(string, shared);
+        let (before_unit, unit) = (unit(U::as_str(&before)), unit(U::as_str(&prefix)).unwrap_or(0));
+        if let Some(before_unit) = before_unit.filter(|&before_unit| before_unit > unit) {
+            return Err(self.failed(FormatError::payload(at, Rule::KeyOrder, before_unit, unit)));
         }
         self.history.restart(U::as_str(&prefix));
         Ok((ordinal, at, frame.retained, shared))
@@ -545,8 +529,8 @@ impl<'a, U: Lane, H: History<U>> Source<'a, U, H> {
         }
     }
 
-    /// Appends the first `units` units of the head's key. Where no history is kept the key is decoded once more
-    /// from the stream's first record: the price of a rare call without which nothing would be remembered.
+    /// Appends the first `units` units of the head's key. Where no history is kept the key is decoded once more: from its
+    /// block where the prefixes of blocks are known, otherwise from the stream's first record.
     pub(super) fn append_key_prefix(&mut self, units: u64, out: &mut U::Owned) -> Result<(), MergeError> {
         let mut key = U::Owned::default();
         let payload = self.stream.payload;
@@ -558,14 +542,66 @@ impl<'a, U: Lane, H: History<U>> Source<'a, U, H> {
             self.history.uncommit();
         }
         if !known {
-            let ordinal = self.next_ordinal() - 1;
+            self.decode_key(self.next_ordinal() - 1, &mut key)?;
+        }
+        U::push(out, U::slice(U::as_str(&key), 0, units));
+        Ok(())
+    }
+
+    /// Rebuilds the key of a record. `O(W)` frames where the prefixes of blocks are known.
+    fn decode_key(&self, ordinal: u64, key: &mut U::Owned) -> Result<(), MergeError> {
+        let block = ordinal / self.records_per_block();
+        if self.prefixes.is_none() || block == 0 {
             let mut cursor = KeyCursor::<U>::new(self.stream).map_err(|error| self.failed(error))?;
             while cursor.frame().is_none_or(|frame| frame.ordinal < ordinal) {
                 cursor.next().map_err(|error| self.failed(error))?;
             }
-            U::push(&mut key, cursor.key());
+            U::push(key, cursor.key());
+            return Ok(());
         }
-        U::push(out, U::slice(U::as_str(&key), 0, units));
-        Ok(())
+        let (payload, meta) = (self.stream.payload, &self.stream.meta);
+        let mut frame = self.block_start(block)?;
+        *key = self.block_prefix(block, frame.retained)?;
+        loop {
+            U::push(key, frame.literal::<U>(payload));
+            if frame.ordinal == ordinal {
+                return Ok(());
+            }
+            let key_units = U::len(U::as_str(key));
+            frame = read_frame::<U>(payload, meta, frame.ordinal + 1, frame.next, key_units)
+                .map_err(|error| self.failed(error))?;
+            U::truncate(key, frame.retained);
+        }
+    }
+
+    /// The first frame of a block. The key before it is not known.
+    fn block_start(&self, block: u64) -> Result<Frame, MergeError> {
+        let ordinal = block * self.records_per_block();
+        let entry = self
+            .stream
+            .directory
+            .select(block)
+            .map_err(|error| self.failed(error.into()))?;
+        let at = entry.saturating_add(self.stream.meta.common_units_before(ordinal));
+        read_frame::<U>(self.stream.payload, &self.stream.meta, ordinal, at, u64::MAX)
+            .map_err(|error| self.failed(error))
+    }
+
+    /// What the first key of a block retains of the key before it.
+    fn block_prefix(&self, block: u64, units: u64) -> Result<U::Owned, MergeError> {
+        let mut prefix = U::Owned::default();
+        if let Some(prefixes) = self.prefixes {
+            prefixes.append_prefix(block, units, &mut prefix);
+        }
+        let found = U::len(U::as_str(&prefix));
+        match found == units {
+            true => Ok(prefix),
+            false => Err(MergeError::BlockPrefix {
+                input: self.input,
+                block,
+                expected: units,
+                found,
+            }),
+        }
     }
 }
