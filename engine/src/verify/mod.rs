@@ -1,20 +1,22 @@
 //! Checking a whole database against itself.
 //!
 //! ```text
-//! directory   every file of the manifest is there; files of ours that nothing names are reported
+//! directory   every file of the manifest is there; files that nothing names are told, not blamed
 //! table       checksums, order, directory, separators, properties (the table layer); every live key found by a look-up
 //! dead sets   memory against manifest; no record dead while an older one of its key is alive
 //! versions    each key that several tables hold alive is answered by the newest; a merged walk meets exactly the keys
 //!             that answer for themselves
 //! ```
+//!
+//! A keyspace with a damaged table is not compared across its tables: one damaged page is one problem, not one a record.
 
-use crate::db::Engine;
 #[cfg(test)]
 mod tests;
 
 use std::ops::Bound;
 use std::sync::Arc;
 
+use crate::db::Engine;
 use crate::dead_set::{self, is_dead};
 use crate::error::Result;
 use crate::file_name::FileName;
@@ -33,8 +35,11 @@ pub struct VerifyReport {
     pub record_count: u64,
     /// Of these, marked dead.
     pub dead_record_count: u64,
-    /// Keys alive at the instant of the call, memtables included.
+    /// Keys alive at the instant of the call, memtables included; those of a keyspace with a damaged table are not counted.
     pub live_key_count: u64,
+    /// Tables and manifests that the manifest in force does not name: what a crash left of unfinished work. The next open
+    /// for writing removes them.
+    pub leftover_files: Vec<String>,
     /// Files in the directory that are not part of the database; they are left alone.
     pub foreign_files: Vec<String>,
     /// Everything that is wrong, each with its file and what was expected and found. Empty: the database is sound.
@@ -68,7 +73,13 @@ impl Engine {
         let mut report = VerifyReport::default();
         let instant = self.check_directory(&mut report)?;
         for (keyspace, view) in instant.version().keyspaces() {
-            view.tables().for_each(|table| check_table(table, &mut report));
+            let damaged = view
+                .tables()
+                .filter(|table| !check_table(table, &mut report))
+                .count();
+            if damaged > 0 {
+                continue;
+            }
             check_answers(view, &mut report);
             check_walk(keyspace, &instant.layers.version, &mut report);
             let mut keys = 0;
@@ -86,6 +97,8 @@ impl Engine {
         let _no_flush = self.flushing.lock();
         let _no_compaction = self.compacting.lock();
         let versions = self.versions.lock();
+        // Before the listing: a reader that lets go in between unlinks what it pinned.
+        let pinned = self.directory.pinned_files();
         let listing = self.directory.list()?;
         let instant = self.instant();
         let state = versions.state();
@@ -98,7 +111,6 @@ impl Engine {
                     .push(format!("{}: named by the manifest, but missing", path.display()));
             }
         }
-        let pinned = self.directory.pinned_files();
         for &name in &listing.own {
             let is_known = match name {
                 FileName::Table(number) => state.tables.contains_key(&number) || pinned.contains(&number),
@@ -108,10 +120,7 @@ impl Engine {
                 _ => true,
             };
             if !is_known {
-                let path = self.directory.path_of(name);
-                report
-                    .problems
-                    .push(format!("{}: not named by the manifest", path.display()));
+                report.leftover_files.push(name.to_string());
             }
         }
         report.foreign_files = listing.foreign;
@@ -152,8 +161,8 @@ fn check_state(state: &ManifestState, version: &Version, report: &mut VerifyRepo
     }
 }
 
-/// Everything that one table can be asked alone.
-fn check_table(table: &TableView, report: &mut VerifyReport) {
+/// Everything that one table can be asked alone. Says whether its file is undamaged.
+fn check_table(table: &TableView, report: &mut VerifyReport) -> bool {
     report.table_count += 1;
     report.dead_record_count += dead_set::dead_count(&table.dead);
     let verified = table
@@ -162,7 +171,7 @@ fn check_table(table: &TableView, report: &mut VerifyReport) {
         .verify()
         .map_err(|error| table.file.error(error));
     let Some(verified) = report.note(verified) else {
-        return;
+        return false;
     };
     report.record_count += verified.record_count;
     if verified.record_count != table.file.record_count() {
@@ -178,6 +187,7 @@ fn check_table(table: &TableView, report: &mut VerifyReport) {
             "nothing in it is alive, but it is still in the version".into(),
         );
     }
+    true
 }
 
 /// Every record of every table: found by a look-up; if alive, answered by its table or a newer one; if dead, not survived by

@@ -84,13 +84,12 @@ fn a_record_killed_while_an_older_one_of_its_key_lives_is_reported() {
 }
 
 #[test]
-fn a_missing_file_and_one_that_nothing_names_are_reported() {
+fn a_missing_file_is_reported() {
     let db = two_tables();
-    db.write_file("000777.table", b"nobody's");
     db.remove_file("000004.table");
     let report = db.verify().expect("runs");
     let about = |name: &str| report.problems.iter().any(|problem| problem.contains(name));
-    assert!(about("000777.table") && about("000004.table"), "{report:#?}");
+    assert!(about("000004.table"), "{report:#?}");
 }
 
 #[test]
@@ -128,4 +127,39 @@ fn healthy_databases_in_every_state_are_never_called_damaged() {
             );
         }
     }
+}
+
+#[test]
+fn what_a_crash_left_is_told_and_not_blamed() {
+    let db = two_tables();
+    let leftovers = ["MANIFEST-000998", "000999.table"];
+    for name in leftovers {
+        db.write_file(name, b"cut short");
+    }
+    let report = db.verify().expect("runs");
+    assert!(report.is_sound(), "{report:#?}");
+    assert_eq!(report.leftover_files, leftovers);
+}
+
+/// Cause: the checks between tables went on over a damaged one. Loss: one bad page was reported once a record.
+#[test]
+fn one_damaged_page_is_one_problem() {
+    let mut db = TestDb::open(manual());
+    for number in 0..500u32 {
+        db.put(format!("key {number:05}"), [7; 40]).expect("put");
+    }
+    db.flush().expect("flush");
+    let table = db
+        .files()
+        .into_iter()
+        .find(|name| name.ends_with(".table"))
+        .expect("flushed");
+    db.close();
+    let mut bytes = db.read_file(&table);
+    bytes[5_000] ^= 1;
+    db.replace_file(&table, &bytes);
+    db.reopen();
+    let report = db.verify().expect("runs");
+    assert_eq!(report.problems.len(), 1, "{report:#?}");
+    assert!(report.problems[0].contains(&table), "{report:#?}");
 }
