@@ -299,7 +299,12 @@ fn load_names_file_and_line_and_writes_nothing() {
         .bad(REFUSED, &["none.tsv", "No such file"]);
     place
         .tephra(["load", ".", "--db", "db"])
-        .bad(REFUSED, &["read", "directory"]);
+        .bad(REFUSED, &["not a regular file"]);
+    let key_too_long = format!("a\t1\n{}\t2\n", "k".repeat((16 << 20) + 1));
+    place.file("long.tsv", &key_too_long);
+    place
+        .tephra(["load", "long.tsv", "--db", "db"])
+        .bad(REFUSED, &["long.tsv:2:", "key", "16777216", "16777217"]);
     assert!(
         !place.path("db").exists(),
         "no database was made: {:?}",

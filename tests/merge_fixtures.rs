@@ -1,6 +1,8 @@
 //! The published fixtures: inputs and outputs have the published lengths, checksums, literal totals and digests, and
 //! every way of merging gives that output.
 
+#![expect(clippy::unwrap_used, reason = "a test: a surprise here is a failure")]
+
 #[path = "../benches/support/digest.rs"]
 #[expect(unreachable_pub, reason = "the benches share it")]
 mod digest;

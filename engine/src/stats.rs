@@ -33,7 +33,7 @@ pub struct Stats {
     pub frozen_memtable_count: usize,
     /// Bytes logged in segments that are still needed.
     pub log_bytes: u64,
-    /// Bytes in the current manifest.
+    /// Bytes in the current manifest; 0 where the database is open for reading only.
     pub manifest_bytes: u64,
     /// Batches committed, operations in them, and their encoded bytes.
     pub commit_count: u64,

@@ -182,6 +182,13 @@ fn verify(args: &args::Verify, out: &mut dyn Write) -> Result<()> {
     for problem in &report.problems {
         writeln!(out, "wrong: {problem}").map_err(Failure::Output)?;
     }
+    for file in &report.leftover_files {
+        writeln!(
+            out,
+            "note: {file} is left of work that was cut short; the next open for writing removes it"
+        )
+        .map_err(Failure::Output)?;
+    }
     for file in &report.foreign_files {
         writeln!(
             out,
@@ -241,7 +248,6 @@ fn stats(args: &args::Stats, out: &mut dyn Write) -> Result<()> {
             "log bytes dropped as never completed",
             grouped(stats.recovery_dropped_bytes),
         ),
-        ("manifest bytes", grouped(stats.manifest_bytes)),
     ];
     for (name, figure) in rows {
         writeln!(out, "{name:<38} {figure:>16}").map_err(Failure::Output)?;

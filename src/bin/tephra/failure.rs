@@ -37,6 +37,9 @@ pub(crate) enum Failure {
         source: io::Error,
     },
 
+    #[error("{} is not a regular file; a load reads its file twice", path.display())]
+    NotAFile { path: PathBuf },
+
     #[error("{}:{line}: {reason}", path.display())]
     Line {
         path: PathBuf,
@@ -66,6 +69,7 @@ impl Failure {
             failure if failure.is_closed_pipe() => 0,
             Failure::Database(_)
             | Failure::File { .. }
+            | Failure::NotAFile { .. }
             | Failure::Line { .. }
             | Failure::Changed { .. }
             | Failure::InTheWay { .. }

@@ -1,11 +1,13 @@
 //! Files of records: one a line, KEY TAB VALUE LF.
 //!
 //! Only the first TAB of a line separates; the last line may lack its LF; a CR is part of the value. Escapes are read only
-//! if asked for. Lines are read one at a time: a file of any length takes the memory of its longest line.
+//! if asked for. Only a regular file will do, since it is read twice: a load checks all of it before it writes. Lines are read one at a time: a file of any length takes the memory of its longest line.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
+
+use tephradb::limits::{KEY_LEN_BYTES_MAX, VALUE_LEN_BYTES_MAX};
 
 use crate::escape::unescape;
 use crate::failure::{Failure, Result};
@@ -26,6 +28,13 @@ pub(crate) struct Records {
 impl Records {
     #[expect(clippy::disallowed_methods, reason = "input files are no part of a database")]
     pub(crate) fn open(path: &Path, escaped: bool) -> Result<Records> {
+        // Asked before opening: to open a pipe is to wait for its writer.
+        let kind = std::fs::metadata(path).map_err(|e| file_failure("open", path, e))?;
+        if !kind.is_file() {
+            return Err(Failure::NotAFile {
+                path: path.to_path_buf(),
+            });
+        }
         let file = File::open(path).map_err(|e| file_failure("open", path, e))?;
         Ok(Records {
             path: path.to_path_buf(),
@@ -52,11 +61,23 @@ impl Records {
             return Err(self.refuse("expected KEY TAB VALUE, found no TAB".to_owned()));
         };
         let (key, value) = (&line[..tab], &line[tab + 1..]);
-        if !self.escaped {
-            return Ok(Some((key.to_vec(), value.to_vec())));
-        }
-        let read = |what: &str, text: &[u8]| unescape(text).map_err(|e| self.refuse(format!("{what}: {e}")));
-        Ok(Some((read("key", key)?, read("value", value)?)))
+        let read = |what: &str, text: &[u8], len_bytes_max: usize| {
+            let bytes = if self.escaped {
+                unescape(text).map_err(|e| self.refuse(format!("{what}: {e}")))?
+            } else {
+                text.to_vec()
+            };
+            if bytes.len() > len_bytes_max {
+                let reason = format!(
+                    "a {what} has at most {len_bytes_max} bytes, found {}",
+                    bytes.len()
+                );
+                return Err(self.refuse(reason));
+            }
+            Ok(bytes)
+        };
+        let key = read("key", key, KEY_LEN_BYTES_MAX)?;
+        Ok(Some((key, read("value", value, VALUE_LEN_BYTES_MAX)?)))
     }
 
     fn refuse(&self, reason: String) -> Failure {
