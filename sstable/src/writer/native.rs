@@ -12,7 +12,7 @@
 //! whole: what it shares with the new key stays where it is. A refused record, whatever refused it, leaves exactly
 //! the records before it: `finish` then gives these, and appending it again gives the complete stream.
 //!
-//! [`NativeWriter`] collects the stream in memory. [`DrainingWriter`] hands complete bytes to an output as they
+//! [`NativeWriter`] collects the stream in memory. A [`TableWriter`](super::TableWriter) puts a table file around it. [`DrainingWriter`] hands complete bytes to an output as they
 //! come, and keeps no more of them than its buffer.
 
 use std::io;
@@ -140,6 +140,11 @@ impl<U: Unit> NativeWriter<U> {
     #[must_use]
     pub const fn frames(&self) -> &FrameWriter<U> {
         &self.frames
+    }
+
+    /// The frames, for who drains them himself.
+    pub(super) const fn frames_mut(&mut self) -> &mut FrameWriter<U> {
+        &mut self.frames
     }
 
     /// Ends the stream with its directory. The writer then starts an empty one under the same policy, and keeps the

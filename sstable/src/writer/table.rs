@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use super::table_parts::{RecordTotals, Written};
-use super::{AppendError, FrameWriter, TableOptions, TableSummary, TableWriteError};
+use super::{AppendError, NativeWriter, TableOptions, TableSummary, TableWriteError};
 use crate::container::{Header, PageWriter};
 use crate::elias_fano::EliasFanoBuilder;
 use crate::front_coding::KeyCursor;
@@ -26,8 +26,7 @@ pub struct TableWriter<W: Write, U: Unit = Byte> {
     out: PageWriter<W>,
     payload_start: u64,
     options: TableOptions,
-    frames: FrameWriter<U>,
-    previous_key: U::Owned,
+    records: NativeWriter<U>,
     totals: RecordTotals<U>,
     /// What the first failed write said.
     poisoned: Option<String>,
@@ -40,13 +39,12 @@ impl<W: Write, U: Unit> TableWriter<W, U> {
     ///
     /// An impossible policy, one of another unit, a common width other than the policy's; a failed write.
     pub fn new(out: W, options: TableOptions) -> Result<Self, TableWriteError> {
-        let frames = FrameWriter::new(options.policy, options.common_width)?;
+        let records = NativeWriter::new(options.policy, options.common_width)?;
         let out = start(out, &options)?;
         Ok(Self {
             payload_start: out.len_bytes(),
             out,
-            frames,
-            previous_key: U::Owned::default(),
+            records,
             totals: RecordTotals::new(&options),
             options,
             poisoned: None,
@@ -63,31 +61,21 @@ impl<W: Write, U: Unit> TableWriter<W, U> {
         if let Some(cause) = &self.poisoned {
             return Err(TableWriteError::Poisoned { cause: cause.clone() });
         }
-        let previous = U::as_str(&self.previous_key);
-        let retained = U::lcp(previous, key);
-        let ordinal = self.totals.record_count();
-        if ordinal > 0 && U::get(previous, retained) >= U::get(key, retained) {
-            return Err(AppendError::KeyOrder { ordinal }.into());
-        }
-        let literal_units = U::len(key) - retained;
-        // Everything that may fail comes first.
-        U::try_reserve(&mut self.previous_key, literal_units).map_err(AppendError::from)?;
+        // Everything that may fail comes first. What the key shares with the one before is at most all of it.
         self.totals
-            .try_reserve(key, retained)
+            .try_reserve(key, U::len(key))
             .map_err(AppendError::from)?;
-        self.frames
-            .append(retained, U::suffix(key, retained), U::suffix(value, 0))?;
-        U::truncate(&mut self.previous_key, retained);
-        U::push(&mut self.previous_key, U::slice(key, retained, U::len(key)));
-        self.totals.push(key, U::len(value), retained, literal_units);
-        match self.frames.drainable_len_bytes() >= DRAIN_LEN_BYTES {
+        let retained = self.records.append(key, value)?.retained;
+        self.totals
+            .push(key, U::len(value), retained, U::len(key) - retained);
+        match self.records.frames().drainable_len_bytes() >= DRAIN_LEN_BYTES {
             true => self.drain(),
             false => Ok(()),
         }
     }
 
     fn drain(&mut self) -> Result<(), TableWriteError> {
-        self.frames.drain(&mut self.out).map_err(|error| {
+        self.records.frames_mut().drain(&mut self.out).map_err(|error| {
             self.poisoned = Some(error.to_string());
             error.into()
         })
@@ -100,7 +88,7 @@ impl<W: Write, U: Unit> TableWriter<W, U> {
 
     /// How long the payload is so far.
     pub fn payload_len_bytes(&self) -> u64 {
-        (self.frames.position() * U::BITS).div_ceil(8)
+        (self.records.frames().position() * U::BITS).div_ceil(8)
     }
 
     /// Writes everything after the payload and gives the output back.
@@ -112,13 +100,15 @@ impl<W: Write, U: Unit> TableWriter<W, U> {
         if let Some(cause) = self.poisoned {
             return Err(TableWriteError::Poisoned { cause });
         }
-        let rest = self.frames.finish()?;
+        let mut last_key = U::Owned::default();
+        U::push(&mut last_key, self.records.last_key());
+        let rest = self.records.finish()?;
         self.out.write_all(&rest.payload)?;
         let stream = Written {
             payload_start: self.payload_start,
             meta: rest.meta,
             directory: rest.directory,
-            last_key: self.previous_key,
+            last_key,
         };
         self.totals.finish(self.out, stream, &self.options)
     }
