@@ -13,44 +13,44 @@
 //! # Results
 //!
 //! AMD EPYC (Zen 3), 2 virtual cores, x86-64-v3, 30 November 2026. Nanoseconds an output key, scaled to a machine whose
-//! dependent addition takes 0.350 ns. The machine was shared with other builds at the time, so the least of 15 alternating
-//! rounds is shown; medians and maxima of the same run are in `benches/record/amd-epyc-zen3/`, and some of them are
-//! several times as large.
+//! dependent addition takes 0.350 ns: the middle one of the medians of three processes with 15 alternating rounds each. All lines,
+//! with least and most, are in `benches/record/amd-epyc-zen3/`.
 //!
 //! ```text
 //! RUSTFLAGS="-C target-cpu=x86-64-v3" cargo bench --bench merge
 //!
 //! 4,096 records               materialised   validating   certified   goal (validating / certified)
-//! byte fixed     prefix 0         17.6          13.9        13.9         9   / 8
-//! byte variable  prefix 0         18.2          14.6        13.9         9.5 / 8.5
-//! bit fixed      prefix 0         49.3          24.6        21.7        18   / 15
-//! bit variable   prefix 0         51.3          27.6        23.8        20   / 18
-//! byte fixed     prefix 4,096     20.1          16.4        16.4         9   / 8
-//! byte variable  prefix 4,096     21.2          17.4        16.8        10   / 9.5
-//! byte fixed     fragments        21.7          21.1        17.1        13   / 10
-//! bit fixed      fragments        38.6          27.0        20.9        19   / 16
-//! byte fixed     tail 4,096        822           647         618        1.25 memcpy; 1.46 / 1.40 (memcpy 442)
-//! bit fixed      tail 4,096       2430           994         981        1.35 memcpy; 2.7 (memcpy 363)
+//! byte fixed     prefix 0         18.1          14.3        14.6         9   / 8
+//! byte variable  prefix 0         19.1          15.6        15.2         9.5 / 8.5
+//! bit fixed      prefix 0         51.5          26.0        22.2        18   / 15
+//! bit variable   prefix 0         53.5          27.5        24.5        20   / 18
+//! byte fixed     prefix 4,096     20.7          17.4        16.9         9   / 8
+//! byte variable  prefix 4,096     22.4          18.5        17.6        10   / 9.5
+//! byte fixed     fragments        22.9          22.2        17.8        13   / 10
+//! byte variable  fragments        23.9          24.2        18.7        13   / 10
+//! bit fixed      fragments        39.8          27.5        21.1        19   / 16
+//! byte fixed     tail 4,096        838           645         642        1.25 memcpy (466); found 1.38
+//! bit fixed      tail 4,096       1388          1036        1016        1.35 memcpy (405); found 2.5
 //!
 //! 16,384 records                  naive      materialised   validating   certified
-//! byte fixed     prefix 0         68.6          17.5          13.8        13.8
-//! byte variable  prefix 4,096    197.3          21.4          17.5        16.9
-//! bit fixed      prefix 0        122.8          49.3          25.1        21.4
-//! bit variable   prefix 4,096    296.1          51.7          28.3        24.2
+//! byte fixed     prefix 0         73.0          18.6          14.7        14.6
+//! byte variable  prefix 4,096    239.3          22.8          18.5        18.2
+//! bit fixed      prefix 0        125.7          50.9          26.2        22.0
+//! bit variable   prefix 4,096    328.6          53.1          27.9        24.3
 //!
 //! beyond the experiments                                     validating   certified   goal
-//! random interleaving, bytes / bits                          21.3 / 44.6  19.7 / 36.9   19 / 35
-//! 16 inputs, byte variable / a third duplicated (tree)       42.0 / 56.4  40.7 / 54.5   24 / 38
-//! 16 inputs against 2 through the same tree                  1.9 times    1.9 times    1.7
-//! share of memcpy's speed (medians), 1 record in 100 from the small side, values of 100 bytes:
-//!     output of 64 MB, bytes / bits                          92 / 33 %    84 / 38 %     75 / 30 %
-//!     output in the cache, bytes                             29 %         29 %         35 %
+//! random interleaving, bytes / bits                          21.9 / 44.4  20.8 / 38.1   19 / 35
+//! 16 inputs, byte variable / a third duplicated (tree)       42.7 / 57.3  41.1 / 55.0   24 / 38
+//! 16 inputs against 2 through the same tree                  1.8 times    1.8 times    1.7
+//! share of memcpy's speed, 1 record in 100 from the small side, values of 100 bytes:
+//!     output of 64 MB, bytes / bits                          70 / 33 %    73 / 38 %     75 / 30 %
+//!     output in the cache, bytes                             23 %         24 %         35 %
 //! ```
 //!
-//! Against the experiments that this design was first measured with: the frontier (materialised) takes 59 to 90 % less
-//! than the naive merge in all twelve fixtures (12 to 80 % there); in the least times of all twenty fixtures the
-//! validating source takes 3 to 66 % less than the materialised one and the certified source 18 to 67 % less (4 to 37 %
-//! there). Medians of single fixtures fall out of this order where another build took the processor.
+//! Against the experiments that this design was first measured with: the frontier (materialised) takes 58 to 91 % less
+//! than the naive merge in all twelve fixtures (12 to 80 % there); the certified source takes 18 to 57 % less than the
+//! materialised one in all twenty fixtures, and the validating source 3 to 49 % less in nineteen: in byte-variable fragments it is
+//! level with it (24.2 against 23.9).
 //!
 //! **Where the goals resist.** Instructions an output key at prefix 0 (callgrind; validating / certified /
 //! materialised): byte fixed 181 / 178 / 227, byte variable 193 / 182 / 235, bit fixed 326 / 280 / 658, bit variable
@@ -63,7 +63,7 @@
 //! already speak of, and everything unusual out of line. What did not: reading runs within the loop (16 instructions a
 //! key more, all of them moves).
 //!
-//! The names of Unicode in four parts: certified 36, materialised 43, validating 52. Names nest many short prefixes; our
+//! The names of Unicode in four parts: certified 36, materialised 46, validating 57. Names nest many short prefixes; our
 //! guess, not yet measured, is that the loop that pops spans is mispredicted where truncating a buffer is not. Tails in bits are bound by the
 //! shifted copy and the comparison of duplicates, 128 blocks of 32 bytes each.
 //!
