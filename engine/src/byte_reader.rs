@@ -29,6 +29,11 @@ impl<'a> ByteReader<'a> {
         ByteReader { bytes, offset: 0 }
     }
 
+    /// Bytes read so far.
+    pub(crate) fn offset(&self) -> usize {
+        self.offset
+    }
+
     /// Whether everything was read.
     pub(crate) fn is_empty(&self) -> bool {
         self.offset == self.bytes.len()

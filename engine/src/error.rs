@@ -167,6 +167,19 @@ pub enum Error {
         limit_bytes: usize,
     },
 
+    /// A value has another width than the keyspace fixes.
+    #[error(
+        "keyspace {keyspace:?} holds values of {width_bytes} bytes, not of {len_bytes}; nothing was written"
+    )]
+    ValueWidth {
+        /// The keyspace's name.
+        keyspace: String,
+        /// The width of its values in bytes.
+        width_bytes: u64,
+        /// Length of the value in bytes.
+        len_bytes: usize,
+    },
+
     /// A batch is larger than [`limits::BATCH_LEN_BYTES_MAX`](crate::limits).
     #[error(
         "a batch of {len_bytes} bytes is larger than the limit of {limit_bytes} bytes; nothing was written"

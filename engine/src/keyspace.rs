@@ -10,6 +10,7 @@ use crate::iter::Range;
 use crate::key::{KeyRange, prefix_bounds};
 use crate::limits;
 use crate::options::Durability;
+use crate::settings::KeyspaceSettings;
 use crate::value::Value;
 
 /// Number of the keyspace that always exists. Its name is the empty string.
@@ -20,14 +21,16 @@ pub(crate) const DEFAULT_KEYSPACE: u32 = 0;
 pub(crate) struct KeyspaceCore {
     pub(crate) number: u32,
     pub(crate) name: String,
+    pub(crate) settings: KeyspaceSettings,
     pub(crate) dropped: AtomicBool,
 }
 
 impl KeyspaceCore {
-    pub(crate) fn new(number: u32, name: &str) -> Arc<KeyspaceCore> {
+    pub(crate) fn new(number: u32, name: &str, settings: KeyspaceSettings) -> Arc<KeyspaceCore> {
         Arc::new(KeyspaceCore {
             number,
             name: name.to_owned(),
+            settings,
             dropped: AtomicBool::new(false),
         })
     }
@@ -81,7 +84,8 @@ impl Keyspace {
     /// Sets the value of a key, with the database's default durability.
     ///
     /// # Errors
-    /// A key or value over its limit: nothing was written. A failed log: see [`Error::usability`].
+    /// A key or value over its limit, a value of another width than the keyspace's: nothing was written. A failed log: see
+    /// [`Error::usability`].
     pub fn put(&self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<()> {
         self.put_with(key, value, self.handle.engine().options().durability)
     }
@@ -98,6 +102,7 @@ impl Keyspace {
     ) -> Result<()> {
         let (key, value) = (key.as_ref(), value.as_ref());
         limits::check(key, value, 0)?;
+        self.core.settings.check_value(&self.core.name, value)?;
         let mut record = RecordBuilder::new();
         record.put(self.number(), key, value);
         self.handle

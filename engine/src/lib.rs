@@ -43,6 +43,7 @@ mod keyspace;
 pub mod limits;
 mod memtable;
 mod options;
+mod settings;
 mod snapshot;
 mod stats;
 mod table_file;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::clock::Clock;
 use crate::error::{Error, Result};
+use crate::settings::KeyspaceSettings;
 
 /// What a commit survives once it has been acknowledged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -190,8 +191,47 @@ impl Options {
     }
 }
 
-/// Settings of a keyspace, fixed when it is created. Opening it with others is an error.
+/// Settings of a keyspace, fixed when it is created. Opening it with others is an error that names both.
 ///
-/// For now a keyspace holds byte strings with values of any length, and the newer value of a key replaces the older.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct KeyspaceOptions {}
+/// By default a keyspace holds byte strings with values of any length, and the newer value of a key replaces the older. The default
+/// keyspace of a database is such a one.
+#[derive(Clone, Debug, Default)]
+pub struct KeyspaceOptions {
+    settings: KeyspaceSettings,
+}
+
+impl KeyspaceOptions {
+    /// Gives every value one width in bytes: tables then store no length a record, and a value of another width is refused. At most
+    /// [`limits::VALUE_LEN_BYTES_MAX`](crate::limits::VALUE_LEN_BYTES_MAX). Default: values of any width.
+    #[must_use]
+    pub fn value_width_bytes(mut self, width_bytes: usize) -> Self {
+        self.settings.value_width_bytes = Some(width_bytes as u64);
+        self
+    }
+
+    /// Size at which a compaction of this keyspace starts its next output table. Default: that of the database,
+    /// [`Options::target_table_bytes`].
+    #[must_use]
+    pub fn target_table_bytes(mut self, bytes: u64) -> Self {
+        self.settings.target_table_bytes = Some(bytes);
+        self
+    }
+
+    /// The settings, checked.
+    pub(crate) fn settings(&self) -> Result<KeyspaceSettings> {
+        let too_wide = |width: u64| width > crate::limits::VALUE_LEN_BYTES_MAX as u64;
+        if self.settings.value_width_bytes.is_some_and(too_wide) {
+            return Err(Error::InvalidOption {
+                option: "value_width_bytes",
+                reason: format!("must be at most {}", crate::limits::VALUE_LEN_BYTES_MAX),
+            });
+        }
+        if self.settings.target_table_bytes == Some(0) {
+            return Err(Error::InvalidOption {
+                option: "target_table_bytes",
+                reason: "must be at least 1".into(),
+            });
+        }
+        Ok(self.settings.clone())
+    }
+}

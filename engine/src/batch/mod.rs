@@ -42,7 +42,7 @@ impl Batch {
         value: impl AsRef<[u8]>,
     ) -> &mut Self {
         let (keyspace, key, value) = (keyspace.as_ref(), key.as_ref(), value.as_ref());
-        if self.accepts(keyspace, key, value) {
+        if self.accepts(keyspace, key, Some(value)) {
             self.record.put(keyspace.number(), key, value);
         }
         self
@@ -51,7 +51,7 @@ impl Batch {
     /// Adds a delete. `keyspace` is a [`Keyspace`], or the database itself for its default keyspace.
     pub fn delete(&mut self, keyspace: impl AsRef<Keyspace>, key: impl AsRef<[u8]>) -> &mut Self {
         let (keyspace, key) = (keyspace.as_ref(), key.as_ref());
-        if self.accepts(keyspace, key, &[]) {
+        if self.accepts(keyspace, key, None) {
             self.record.delete(keyspace.number(), key);
         }
         self
@@ -70,7 +70,7 @@ impl Batch {
     /// Commits all operations at one instant. An empty batch succeeds at once.
     ///
     /// # Errors
-    /// A key, value or batch over its limit, a dropped or foreign keyspace: nothing was written. A failed log: see
+    /// A key, value or batch over its limit, a value of another width than its keyspace's, a dropped or foreign keyspace: nothing was written. A failed log: see
     /// [`Error::usability`].
     pub fn commit(self, durability: Durability) -> Result<()> {
         if let Some(error) = self.refused {
@@ -81,14 +81,17 @@ impl Batch {
             .commit(&self.record, &self.touched, durability)
     }
 
-    /// Checks one operation against the limits, and remembers its keyspace and the first refusal.
-    fn accepts(&mut self, keyspace: &Keyspace, key: &[u8], value: &[u8]) -> bool {
+    /// Checks one operation against the limits and the keyspace's settings, and remembers its keyspace and the first refusal.
+    fn accepts(&mut self, keyspace: &Keyspace, key: &[u8], value: Option<&[u8]>) -> bool {
         let refusal = if !keyspace.belongs_to(&self.handle) {
             Some(Error::ForeignKeyspace {
                 name: keyspace.name().to_owned(),
             })
         } else {
-            limits::check(key, value, self.record.payload().len()).err()
+            let core = keyspace.core();
+            limits::check(key, value.unwrap_or_default(), self.record.payload().len())
+                .and_then(|()| value.map_or(Ok(()), |value| core.settings.check_value(&core.name, value)))
+                .err()
         };
         if !self
             .touched

@@ -4,6 +4,7 @@ use tephra_compaction::picker::{LevelView, PickerOptions, TableShape};
 
 use crate::dead_set;
 use crate::options::Options;
+use crate::settings::KeyspaceSettings;
 use crate::version::{KeyspaceView, TableView};
 
 fn shape_of(table: &TableView) -> TableShape {
@@ -30,11 +31,12 @@ pub(super) fn levels_of(view: &KeyspaceView) -> Vec<LevelView> {
     levels.collect()
 }
 
-/// What the picker is told of the options.
-pub(super) fn picker_options(options: &Options) -> PickerOptions {
+/// What the picker is told of the options and of a keyspace's settings.
+pub(super) fn picker_options(options: &Options, settings: &KeyspaceSettings) -> PickerOptions {
+    let target_table_bytes = settings.target_table_bytes.unwrap_or(options.target_table_bytes);
     PickerOptions {
         level_zero_trigger: options.l0_compaction_trigger,
-        base_level_bytes: options.target_table_bytes.saturating_mul(4),
+        base_level_bytes: target_table_bytes.saturating_mul(4),
         ..PickerOptions::default()
     }
 }

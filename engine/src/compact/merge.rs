@@ -10,7 +10,7 @@ use tephra_sstable::Byte;
 use super::sink::TableSink;
 use crate::db::Engine;
 use crate::error::{Error, Result};
-use crate::flush::write_table::table_options;
+use crate::keyspace::KeyspaceCore;
 use crate::table_file::TableFile;
 use crate::version::TableView;
 
@@ -18,19 +18,24 @@ use crate::version::TableView;
 /// stays.
 pub(super) fn merge(
     engine: &Engine,
-    keyspace: u32,
+    keyspace: &KeyspaceCore,
     inputs: &[TableView],
     level: u32,
 ) -> Result<BTreeMap<u64, Arc<TableFile>>> {
-    let mut sink = TableSink::new(engine, keyspace, level);
-    let written = run(engine, inputs, &mut sink).and_then(|()| sink.open_tables());
+    let mut sink = TableSink::new(engine, keyspace.number, level);
+    let written = run(engine, keyspace, inputs, &mut sink).and_then(|()| sink.open_tables());
     if written.is_err() {
         sink.remove_files();
     }
     written
 }
 
-fn run(engine: &Engine, inputs: &[TableView], sink: &mut TableSink<'_>) -> Result<()> {
+fn run(
+    engine: &Engine,
+    keyspace: &KeyspaceCore,
+    inputs: &[TableView],
+    sink: &mut TableSink<'_>,
+) -> Result<()> {
     let alive = inputs.iter().filter(|table| table.live_count() > 0);
     let given: Vec<MergeInput<'_, Byte>> = alive
         .map(|view| {
@@ -41,8 +46,11 @@ fn run(engine: &Engine, inputs: &[TableView], sink: &mut TableSink<'_>) -> Resul
     if given.is_empty() {
         return Ok(());
     }
-    let options = table_options(0, 0, None);
-    let target_bytes = engine.options.target_table_bytes;
+    let options = keyspace.settings.table_options(0, 0, None);
+    let target_bytes = keyspace
+        .settings
+        .target_table_bytes
+        .unwrap_or(engine.options.target_table_bytes);
     match merge_tables(
         &given,
         Replace,

@@ -10,6 +10,7 @@ use super::level_view::{levels_of, picker_options};
 use super::{late_kills, merge};
 use crate::db::Engine;
 use crate::error::Result;
+use crate::keyspace::KeyspaceCore;
 use crate::options::Background;
 use crate::table_file::TableFile;
 use crate::version::{Change, Edit, KeyspaceView, TableView};
@@ -23,10 +24,13 @@ impl Engine {
     pub(crate) fn compact_once(&self) -> Result<bool> {
         let _one_at_a_time = self.compacting.lock();
         let version = Arc::clone(&self.layers().version);
-        let options = picker_options(&self.options);
         for (keyspace, view) in version.keyspaces() {
+            let Some(core) = self.core_of(keyspace) else {
+                continue;
+            };
+            let options = picker_options(&self.options, &core.settings);
             if let Decision::Run(job) = pick(&levels_of(view), &HashSet::new(), &options) {
-                self.run_job(keyspace, view, &job)?;
+                self.run_job(&core, view, &job)?;
                 return Ok(true);
             }
         }
@@ -52,14 +56,14 @@ impl Engine {
         let _one_at_a_time = self.compacting.lock();
         self.check_writable()?;
         let version = Arc::clone(&self.layers().version);
-        let Some(view) = version.keyspace(keyspace) else {
+        let (Some(view), Some(core)) = (version.keyspace(keyspace), self.core_of(keyspace)) else {
             return Ok(None);
         };
-        let options = picker_options(&self.options);
+        let options = picker_options(&self.options, &core.settings);
         let Decision::Run(job) = pick_range(&levels_of(view), &HashSet::new(), &options, None, None) else {
             return Ok(None);
         };
-        let outcome = self.run_job(keyspace, view, &job);
+        let outcome = self.run_job(&core, view, &job);
         if let Err(error) = &outcome {
             self.counters.background_failed(error);
         }
@@ -81,11 +85,16 @@ impl Engine {
     }
 
     /// Does what a job says. Returns the tables that left the version. The caller holds the compaction lock.
-    fn run_job(&self, keyspace: u32, view: &KeyspaceView, job: &Job) -> Result<Vec<Weak<TableFile>>> {
+    fn run_job(
+        &self,
+        keyspace: &KeyspaceCore,
+        view: &KeyspaceView,
+        job: &Job,
+    ) -> Result<Vec<Weak<TableFile>>> {
         let numbers: Vec<u64> = job.file_numbers().collect();
         match job.kind {
-            JobKind::Drop => self.drop_tables(keyspace, &numbers),
-            JobKind::Move => self.move_tables(keyspace, &numbers, job.output_level),
+            JobKind::Drop => self.drop_tables(keyspace.number, &numbers),
+            JobKind::Move => self.move_tables(keyspace.number, &numbers, job.output_level),
             JobKind::Merge => {
                 let inputs = numbers
                     .iter()
@@ -128,11 +137,16 @@ impl Engine {
     }
 
     /// Merges tables, given oldest first, into new ones of a level.
-    fn merge(&self, keyspace: u32, inputs: Vec<TableView>, level: u32) -> Result<Vec<Weak<TableFile>>> {
+    fn merge(
+        &self,
+        keyspace: &KeyspaceCore,
+        inputs: Vec<TableView>,
+        level: u32,
+    ) -> Result<Vec<Weak<TableFile>>> {
         let outputs = merge::merge(self, keyspace, &inputs, level)?;
         let read_bytes = inputs.iter().map(|table| table.file.len_bytes()).sum();
         let written_bytes = outputs.values().map(|file| file.len_bytes()).sum();
-        let removed = self.install_merge(keyspace, &inputs, outputs)?;
+        let removed = self.install_merge(keyspace.number, &inputs, outputs)?;
         self.counters.compacted(read_bytes, written_bytes);
         Ok(removed)
     }

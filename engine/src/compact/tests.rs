@@ -43,7 +43,7 @@ fn deletes_flushed_while_a_compaction_runs_are_killed_in_its_outputs() {
         let db = two_tables(100);
         let engine = db.default_keyspace().handle().engine();
         let inputs = inputs_of(&db);
-        let outputs = merge::merge(engine, 0, &inputs, 6).expect("merges");
+        let outputs = merge::merge(engine, db.default_keyspace().core(), &inputs, 6).expect("merges");
         assert!(outputs.len() > 1, "several outputs share the kills");
         for number in (0..100).filter(|number| number % step == 1 || step == 1) {
             db.delete(key(number)).expect("delete");
@@ -68,7 +68,7 @@ fn a_put_after_a_late_delete_wins_over_the_outputs() {
     let db = two_tables(20);
     let engine = db.default_keyspace().handle().engine();
     let inputs = inputs_of(&db);
-    let outputs = merge::merge(engine, 0, &inputs, 6).expect("merges");
+    let outputs = merge::merge(engine, db.default_keyspace().core(), &inputs, 6).expect("merges");
     db.delete(key(5)).expect("delete");
     db.flush().expect("flush");
     db.put(key(5), "newest").expect("put");
@@ -109,7 +109,7 @@ fn a_keyspace_dropped_while_it_is_compacted_takes_the_outputs_along() {
             .cloned()
             .collect()
     };
-    let outputs = merge::merge(engine.engine(), number, &inputs, 6).expect("merges");
+    let outputs = merge::merge(engine.engine(), doomed.core(), &inputs, 6).expect("merges");
     db.drop_keyspace(&doomed).expect("drops");
     engine
         .engine()

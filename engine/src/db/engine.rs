@@ -150,6 +150,11 @@ impl Engine {
         Error::WriterStopped { cause }
     }
 
+    /// What the handles of a keyspace share; `None` if it does not exist (any more). Takes the version lock shortly.
+    pub(crate) fn core_of(&self, keyspace: u32) -> Option<Arc<KeyspaceCore>> {
+        self.versions.lock().cores().get(&keyspace).cloned()
+    }
+
     /// The keyspace that always exists.
     pub(crate) fn default_keyspace(&self) -> Arc<KeyspaceCore> {
         let versions = self.versions.lock();

@@ -36,7 +36,7 @@ impl Engine {
     }
 
     /// Opens or creates a keyspace.
-    pub(crate) fn keyspace(&self, name: &str, _options: &KeyspaceOptions) -> Result<Arc<KeyspaceCore>> {
+    pub(crate) fn keyspace(&self, name: &str, options: &KeyspaceOptions) -> Result<Arc<KeyspaceCore>> {
         self.check_open()?;
         if name.len() > KEYSPACE_NAME_LEN_BYTES_MAX {
             let (len_bytes, limit_bytes) = (name.len(), KEYSPACE_NAME_LEN_BYTES_MAX);
@@ -45,8 +45,16 @@ impl Engine {
                 limit_bytes,
             });
         }
+        let settings = options.settings()?;
         let mut versions = self.versions.lock();
         if let Some(core) = versions.cores().values().find(|core| core.name == name) {
+            if core.settings != settings {
+                return Err(Error::KeyspaceMismatch {
+                    name: name.to_owned(),
+                    stored: core.settings.to_string(),
+                    asked: settings.to_string(),
+                });
+            }
             return Ok(Arc::clone(core));
         }
         let number = versions.state().next_keyspace;
@@ -54,6 +62,7 @@ impl Engine {
             changes: vec![Change::CreateKeyspace {
                 number,
                 name: name.to_owned(),
+                settings,
             }],
         };
         self.commit_edit(&mut versions, &edit, &BTreeMap::new(), None)?;

@@ -163,6 +163,7 @@ fn read_state(directory: &Directory, options: &Options) -> Result<ManifestState>
     let create = Change::CreateKeyspace {
         number: DEFAULT_KEYSPACE,
         name: String::new(),
+        settings: crate::settings::KeyspaceSettings::default(),
     };
     state
         .apply(&Edit {

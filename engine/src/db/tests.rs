@@ -492,3 +492,69 @@ fn idle_means_idle_also_with_a_snapshot_held() {
     db.compact().expect("compact");
     assert!(!db.run_background_step().expect("step"));
 }
+
+#[test]
+fn a_keyspace_reopens_with_its_settings_alone_and_the_error_names_both() {
+    let settings = || {
+        KeyspaceOptions::default()
+            .value_width_bytes(8)
+            .target_table_bytes(1 << 20)
+    };
+    let mut db = TestDb::open(manual().manifest_bytes(1));
+    let wide = db.keyspace("wide", settings()).expect("creates");
+    let plain = db.keyspace("plain", KeyspaceOptions::default()).expect("creates");
+    for round in 0..4u64 {
+        for number in 0..50u64 {
+            wide.put(number.to_be_bytes(), (round + number).to_le_bytes())
+                .expect("put");
+            plain.put(number.to_be_bytes(), [b'v'; 3]).expect("put");
+        }
+        db.flush().expect("flush");
+    }
+    for value in [&[0; 7][..], &[0; 9], b""] {
+        let refused = wide.put("k", value).expect_err("refused");
+        assert_eq!(
+            refused.to_string(),
+            format!(
+                "keyspace \"wide\" holds values of 8 bytes, not of {}; nothing was written",
+                value.len()
+            )
+        );
+        let mut batch = db.batch();
+        batch.put(&plain, "k", "v").put(&wide, "k", value);
+        let refused = batch.commit(Durability::Process).expect_err("refused");
+        assert!(matches!(refused, Error::ValueWidth { .. }));
+        assert!(
+            !plain.contains("k").expect("get"),
+            "a batch is refused as a whole"
+        );
+    }
+    db.compact().expect("compact");
+    db.assert_sound();
+    drop((wide, plain));
+    for is_reopened in [false, true] {
+        if is_reopened {
+            db.reopen();
+        }
+        let wide = db.keyspace("wide", settings()).expect("the same settings");
+        assert_eq!(wide.iter().count(), 50);
+        assert_eq!(
+            wide.get(7u64.to_be_bytes()).expect("get").as_deref(),
+            Some(&10u64.to_le_bytes()[..])
+        );
+        let error = db
+            .keyspace("wide", KeyspaceOptions::default())
+            .expect_err("refused");
+        assert_eq!(
+            error.to_string(),
+            "keyspace \"wide\" was created with byte strings, values of 8 bytes, law \"replace\", target tables of 1048576 bytes, \
+             but byte strings, values of any width, law \"replace\", tables of the database's target size was asked for"
+        );
+        let error = db
+            .keyspace("", settings())
+            .expect_err("the default keyspace is plain");
+        assert!(matches!(error, Error::KeyspaceMismatch { .. }));
+    }
+    let none = db.keyspace("none", KeyspaceOptions::default().target_table_bytes(0));
+    assert!(matches!(none, Err(Error::InvalidOption { .. })));
+}

@@ -110,12 +110,16 @@ impl Engine {
     ) -> Result<BTreeMap<u64, Arc<TableFile>>> {
         let mut records = Vec::new();
         for (&keyspace, entries) in &sorted.live {
+            let Some(keyspace) = self.core_of(keyspace) else {
+                // Dropped meanwhile.
+                continue;
+            };
             let number = self.next_file_number();
             numbers.push(number);
             records.push(write_table::write(
                 &self.directory,
                 number,
-                keyspace,
+                &keyspace,
                 segment,
                 entries,
             )?);

@@ -2,32 +2,21 @@
 
 use std::sync::Arc;
 
-use tephra_sstable::{Byte, FilterPolicy, Policy, TableOptions, TableWriter};
+use tephra_sstable::{Byte, TableWriter};
 
 use crate::directory::Directory;
 use crate::error::{Error, Result};
 use crate::file_name::FileName;
+use crate::keyspace::KeyspaceCore;
 use crate::memtable::Entry;
 use crate::version::TableRecord;
 use crate::vfs::WritableFile;
-
-/// Options of a table of this engine's keyspaces. `common_width_bytes` if all its values have one length.
-pub(crate) fn table_options(number: u64, creation: u64, common_width_bytes: Option<u64>) -> TableOptions {
-    TableOptions {
-        policy: Policy::byte_variable(),
-        common_width: common_width_bytes,
-        filter: FilterPolicy::default(),
-        table_id: number,
-        creation,
-        composition_law: "replace".into(),
-    }
-}
 
 /// Writes and syncs table `number` from entries in key order. The caller syncs the directory.
 pub(super) fn write(
     directory: &Directory,
     number: u64,
-    keyspace: u32,
+    keyspace: &KeyspaceCore,
     creation: u64,
     entries: &[&Entry],
 ) -> Result<TableRecord> {
@@ -36,7 +25,8 @@ pub(super) fn write(
         path: path.clone(),
         source: Arc::new(source),
     };
-    let options = table_options(number, creation, common_width_bytes(entries));
+    let settings = &keyspace.settings;
+    let options = settings.table_options(number, creation, common_width_bytes(entries));
     let out = directory.file_system.create_new(&path)?;
     let mut writer = TableWriter::<Box<dyn WritableFile>, Byte>::new(out, options).map_err(write_error)?;
     for entry in entries {
@@ -46,7 +36,7 @@ pub(super) fn write(
     out.sync()?;
     Ok(TableRecord {
         number,
-        keyspace,
+        keyspace: keyspace.number,
         level: 0,
         len_bytes: summary.file_len_bytes,
         record_count: summary.record_count,

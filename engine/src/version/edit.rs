@@ -4,7 +4,7 @@
 //! edit      version (1 byte, = 1)   change change ...
 //! change    tag (1 byte)            fields: canonical base-128 numbers; byte strings behind their length
 //!
-//!   1 create keyspace    number, name
+//!   1 create keyspace    number, name, settings        settings: `settings.rs`
 //!   2 drop keyspace      number                        its tables go with it
 //!   3 add table          number, keyspace, level, file length, record count
 //!   4 remove table       number                        its dead set goes with it
@@ -23,6 +23,7 @@ use roaring::RoaringTreemap;
 use tephra_sstable::counts::varint;
 
 use crate::byte_reader::{ByteReader, Malformed};
+use crate::settings::KeyspaceSettings;
 
 const VERSION: u8 = 1;
 
@@ -44,15 +45,35 @@ pub(crate) struct TableRecord {
 /// One change.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Change {
-    CreateKeyspace { number: u32, name: String },
-    DropKeyspace { number: u32 },
+    CreateKeyspace {
+        number: u32,
+        name: String,
+        settings: KeyspaceSettings,
+    },
+    DropKeyspace {
+        number: u32,
+    },
     AddTable(TableRecord),
-    RemoveTable { number: u64 },
-    Kill { table: u64, ordinals: RoaringTreemap },
-    Flushed { segment: u64 },
-    NextFile { number: u64 },
-    NextKeyspace { number: u32 },
-    MoveTable { number: u64, level: u32 },
+    RemoveTable {
+        number: u64,
+    },
+    Kill {
+        table: u64,
+        ordinals: RoaringTreemap,
+    },
+    Flushed {
+        segment: u64,
+    },
+    NextFile {
+        number: u64,
+    },
+    NextKeyspace {
+        number: u32,
+    },
+    MoveTable {
+        number: u64,
+        level: u32,
+    },
 }
 
 /// Changes that happen together.
@@ -96,9 +117,16 @@ fn encode_change(change: &Change, out: &mut Vec<u8>) {
         }
     };
     match change {
-        Change::CreateKeyspace { number, name } => {
+        Change::CreateKeyspace {
+            number,
+            name,
+            settings,
+        } => {
             tagged(1, &[u64::from(*number), name.len() as u64]);
             out.extend_from_slice(name.as_bytes());
+            let settings = settings.encode();
+            varint::push(out, settings.len() as u64);
+            out.extend_from_slice(&settings);
         }
         Change::DropKeyspace { number } => tagged(2, &[u64::from(*number)]),
         Change::AddTable(table) => {
@@ -132,9 +160,11 @@ fn decode_change(reader: &mut ByteReader<'_>) -> Result<Change, Malformed> {
             let bytes = reader.bytes(len_bytes, "a keyspace's name")?;
             let text = std::str::from_utf8(bytes);
             let text = text.map_err(|error| name.malformed("a name in UTF-8", error.to_string()))?;
+            let len_bytes = reader.len("the length of a keyspace's settings")?;
             Ok(Change::CreateKeyspace {
                 number,
                 name: text.to_owned(),
+                settings: KeyspaceSettings::decode(reader, len_bytes)?,
             })
         }
         2 => Ok(Change::DropKeyspace {
@@ -210,10 +240,16 @@ mod tests {
                 Change::CreateKeyspace {
                     number: 0,
                     name: String::new(),
+                    settings: KeyspaceSettings::default(),
                 },
                 Change::CreateKeyspace {
                     number: u32::MAX,
                     name: "../é\0".into(),
+                    settings: KeyspaceSettings {
+                        law: Some("add-u64".into()),
+                        value_width_bytes: Some(8),
+                        ..KeyspaceSettings::default()
+                    },
                 },
                 Change::DropKeyspace { number: 1 },
                 Change::AddTable(table),

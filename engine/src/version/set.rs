@@ -40,10 +40,10 @@ impl VersionSet {
         manifest_bytes_max: u64,
     ) -> Self {
         let current = Arc::new(Version::of_state(&state, files));
-        let cores = state
-            .keyspaces
-            .iter()
-            .map(|(&number, name)| (number, KeyspaceCore::new(number, name)));
+        let cores = state.keyspaces.iter().map(|(&number, keyspace)| {
+            let core = KeyspaceCore::new(number, &keyspace.name, keyspace.settings.clone());
+            (number, core)
+        });
         let cores = cores.collect();
         VersionSet {
             directory,
@@ -127,8 +127,13 @@ impl VersionSet {
     fn update_cores(&mut self, edit: &Edit) {
         for change in &edit.changes {
             match change {
-                Change::CreateKeyspace { number, name } => {
-                    self.cores.insert(*number, KeyspaceCore::new(*number, name));
+                Change::CreateKeyspace {
+                    number,
+                    name,
+                    settings,
+                } => {
+                    let core = KeyspaceCore::new(*number, name, settings.clone());
+                    self.cores.insert(*number, core);
                 }
                 Change::DropKeyspace { number } => {
                     self.cores.remove(number);

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use roaring::RoaringTreemap;
 
 use super::edit::{Change, Edit, TableRecord};
+use crate::settings::KeyspaceSettings;
 
 /// The deepest level.
 pub(crate) const LEVEL_MAX: u32 = 32;
@@ -27,10 +28,17 @@ impl TableState {
     }
 }
 
+/// What the manifest remembers of a keyspace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct KeyspaceState {
+    pub(crate) name: String,
+    pub(crate) settings: KeyspaceSettings,
+}
+
 /// The sum of a manifest's edits.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ManifestState {
-    pub(crate) keyspaces: BTreeMap<u32, String>,
+    pub(crate) keyspaces: BTreeMap<u32, KeyspaceState>,
     pub(crate) next_keyspace: u32,
     pub(crate) tables: BTreeMap<u64, TableState>,
     /// All segments up to this number are flushed.
@@ -64,7 +72,11 @@ impl ManifestState {
 
     fn apply_change(&mut self, change: &Change) -> Result<(), Contradiction> {
         match change {
-            Change::CreateKeyspace { number, name } => self.create_keyspace(*number, name),
+            Change::CreateKeyspace {
+                number,
+                name,
+                settings,
+            } => self.create_keyspace(*number, name, settings),
             Change::DropKeyspace { number } => self.drop_keyspace(*number),
             Change::AddTable(record) => self.add_table(record),
             Change::RemoveTable { number } => match self.tables.remove(number) {
@@ -98,14 +110,19 @@ impl ManifestState {
         }
     }
 
-    fn create_keyspace(&mut self, number: u32, name: &str) -> Result<(), Contradiction> {
+    fn create_keyspace(
+        &mut self,
+        number: u32,
+        name: &str,
+        settings: &KeyspaceSettings,
+    ) -> Result<(), Contradiction> {
         if number < self.next_keyspace {
             return contradiction(
                 "a keyspace number never used before",
                 format!("keyspace {number}"),
             );
         }
-        if self.keyspaces.values().any(|existing| existing == name) {
+        if self.keyspaces.values().any(|existing| existing.name == name) {
             return contradiction("a keyspace name not in use", format!("{name:?} again"));
         }
         let Some(next) = number.checked_add(1) else {
@@ -115,7 +132,11 @@ impl ManifestState {
             );
         };
         self.next_keyspace = next;
-        self.keyspaces.insert(number, name.to_owned());
+        let state = KeyspaceState {
+            name: name.to_owned(),
+            settings: settings.clone(),
+        };
+        self.keyspaces.insert(number, state);
         Ok(())
     }
 
@@ -173,10 +194,11 @@ impl ManifestState {
                 number: self.next_file,
             },
         ];
-        for (&number, name) in &self.keyspaces {
+        for (&number, keyspace) in &self.keyspaces {
             changes.push(Change::CreateKeyspace {
                 number,
-                name: name.clone(),
+                name: keyspace.name.clone(),
+                settings: keyspace.settings.clone(),
             });
         }
         changes.push(Change::NextKeyspace {
@@ -226,6 +248,10 @@ mod tests {
         Change::CreateKeyspace {
             number,
             name: name.into(),
+            settings: KeyspaceSettings {
+                target_table_bytes: Some(u64::from(number)),
+                ..KeyspaceSettings::default()
+            },
         }
     }
 
