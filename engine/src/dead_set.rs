@@ -61,21 +61,11 @@ pub(crate) fn next_live(dead: &DeadSet, ordinals: Range<u64>) -> Option<u64> {
     (next < ordinals.end).then_some(next)
 }
 
-/// The last ordinal of a range that is alive. Looks at one word for 64 dead records.
+/// The last ordinal of a range that is alive.
 pub(crate) fn previous_live(dead: &DeadSet, ordinals: Range<u64>) -> Option<u64> {
-    let last = ordinals.end.checked_sub(1)?;
     let found = match dead {
-        None => last,
-        Some(bitmap) => {
-            let words = bitmap.words();
-            let mut word_index = last / 64;
-            let mut live = !words[usize::try_from(word_index).ok()?] & (u64::MAX >> (63 - last % 64));
-            while live == 0 {
-                word_index = word_index.checked_sub(1)?;
-                live = !words[usize::try_from(word_index).ok()?];
-            }
-            word_index * 64 + u64::from(live.ilog2())
-        }
+        None => ordinals.end.checked_sub(1)?,
+        Some(bitmap) => bitmap.previous_live(ordinals.end)?,
     };
     (found >= ordinals.start).then_some(found)
 }
