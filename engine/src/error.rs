@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! Usable      this call failed, nothing else changed: try again, or do something else
-//! ReadsOnly   the writer has stopped for good (a log or manifest write failed): reads go on, reopen to write
+//! ReadsOnly   the writer has stopped for good (a sync of log or manifest failed): reads go on, reopen to write
 //! Unusable    the database could not be opened, is damaged beyond one table, or is closed
 //! ```
 //!
@@ -23,7 +23,7 @@ use tephra_wal::LogError;
 
 use crate::directory::Directory;
 use crate::file_name::FileName;
-use crate::vfs::{FsError, LockError};
+use crate::vfs::{FsError, LockError, Operation};
 
 /// The result of an engine call.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -234,7 +234,7 @@ pub enum Error {
         reason: String,
     },
 
-    /// The writer stopped after a failed write to the log or the manifest. Reads go on.
+    /// The writer stopped after a failed sync of the log or the manifest. Reads go on.
     #[error("writes are refused until the database is reopened, after an earlier failure: {cause}")]
     WriterStopped {
         /// The failure that stopped the writer.
@@ -248,12 +248,52 @@ pub enum Error {
         cause: Arc<Error>,
     },
 
+    /// Dropping the keyspace failed half way. Reads of it go on; writes do once it is settled that it was not dropped: with the next
+    /// flush or [`Db::resume`](crate::Db::resume).
+    #[error("keyspace {name:?} takes no writes: an attempt to drop it failed and is not undone yet")]
+    DropInDoubt {
+        /// The keyspace's name.
+        name: String,
+    },
+
     /// The database was closed.
     #[error("the database is closed")]
     Closed,
 }
 
 impl Error {
+    /// Whether the system may have forgotten bytes that it was given: after a sync that failed, of a file or of names, a later one
+    /// that succeeds proves nothing. Not so where there was merely no room.
+    pub(crate) fn is_failed_sync(&self) -> bool {
+        match self {
+            Error::Io { source } => {
+                matches!(source.operation, Operation::Sync | Operation::SyncDir) && !source.is_storage_full()
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether there was no room left on the disk, or not by the quota: the same call may succeed later.
+    pub fn is_storage_full(&self) -> bool {
+        let is_full = |kind| matches!(kind, io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
+        let in_table = |error: &TableWriteError| match error {
+            TableWriteError::Io(cause) => is_full(cause.kind()),
+            _ => false,
+        };
+        match self {
+            Error::Io { source } => source.is_storage_full(),
+            Error::Log { source, .. } => source.cause().is_some_and(|cause| is_full(cause.kind())),
+            Error::TableWrite { source, .. } => in_table(source),
+            Error::Compaction { source } => match &**source {
+                CompactionError::Write { error, .. } => in_table(error),
+                CompactionError::Sink(cause) => is_full(cause.kind()),
+                _ => false,
+            },
+            Error::WriterStopped { cause } | Error::BackgroundFailing { cause } => cause.is_storage_full(),
+            _ => false,
+        }
+    }
+
     /// How much of the database works after this error.
     pub fn usability(&self) -> Usability {
         match self {

@@ -23,6 +23,9 @@ pub(crate) struct KeyspaceCore {
     pub(crate) name: String,
     pub(crate) settings: KeyspaceSettings,
     pub(crate) dropped: AtomicBool,
+    /// Its drop failed on the way to the manifest, so a restart might find it dropped: nothing more may be written to it until that is
+    /// settled.
+    pub(crate) drop_in_doubt: AtomicBool,
 }
 
 impl KeyspaceCore {
@@ -32,6 +35,7 @@ impl KeyspaceCore {
             name: name.to_owned(),
             settings,
             dropped: AtomicBool::new(false),
+            drop_in_doubt: AtomicBool::new(false),
         })
     }
 }
@@ -75,6 +79,17 @@ impl Keyspace {
     pub(crate) fn check_alive(&self) -> Result<()> {
         if self.core.dropped.load(Ordering::Acquire) {
             return Err(Error::KeyspaceDropped {
+                name: self.core.name.clone(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Refuses a dropped keyspace, and one of which nobody knows whether a restart would find it dropped.
+    pub(crate) fn check_takes_writes(&self) -> Result<()> {
+        self.check_alive()?;
+        if self.core.drop_in_doubt.load(Ordering::Acquire) {
+            return Err(Error::DropInDoubt {
                 name: self.core.name.clone(),
             });
         }

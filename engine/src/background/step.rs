@@ -13,9 +13,14 @@ impl Engine {
     /// Does one step of a job, and tells those who wait. Returns whether there was one.
     pub(crate) fn step(&self, job: Job) -> Result<bool> {
         self.check_writable()?;
-        let outcome = match job {
+        let attempt = || match job {
             Job::Flush => self.flush_oldest(),
             Job::Compact => self.compact_once(),
+        };
+        let outcome = match attempt() {
+            // The room of the spare segment may be enough, and a flush gives back that of its own.
+            Err(error) if error.is_storage_full() && self.discard_spare() => attempt(),
+            outcome => outcome,
         };
         match &outcome {
             Ok(_) => self.work.succeeded(job),

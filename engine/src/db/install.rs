@@ -9,12 +9,12 @@ use crate::keyspace::KeyspaceCore;
 use crate::limits::KEYSPACE_NAME_LEN_BYTES_MAX;
 use crate::options::KeyspaceOptions;
 use crate::table_file::TableFile;
-use crate::version::{Change, Edit, VersionSet};
+use crate::version::{Change, CommitError, Edit, VersionSet};
 
 impl Engine {
-    /// Commits an edit and publishes the version after it. Where nothing may be written any more, the added tables go. A failure of
-    /// the manifest stops the writer for good: nobody knows whether the
-    /// edit will be in force after a restart, so no file it names may be removed.
+    /// Commits an edit and publishes the version after it. Where it is refused, the added tables go, or stay until it is settled
+    /// that a restart will not find it. A failed sync of the manifest stops the writer for good: nobody knows then
+    /// whether the edit will be in force after a restart, so no file it names may be removed.
     pub(crate) fn commit_edit(
         &self,
         versions: &mut VersionSet,
@@ -27,12 +27,20 @@ impl Engine {
             return Err(refusal);
         }
         let version = versions
-            .commit(edit, added)
-            .map_err(|failure| self.stop_writing(failure))?;
+            .commit(edit, added, || self.next_file_number())
+            .map_err(|failure| self.commit_failed(failure))?;
         self.publish(version, flushed_segment);
         versions
             .roll_over_if_long(|| self.next_file_number())
             .map_err(|failure| self.stop_writing(failure))
+    }
+
+    /// The error of an edit, or of what had to come before it.
+    pub(super) fn commit_failed(&self, failure: CommitError) -> Error {
+        match failure {
+            CommitError::Refused(error) => error,
+            CommitError::Final(failure) => self.stop_writing(failure),
+        }
     }
 
     /// Opens or creates a keyspace.

@@ -8,6 +8,7 @@ mod install;
 mod open;
 mod pace;
 mod recovery;
+mod resume;
 mod spare;
 #[cfg(test)]
 mod tests;
@@ -201,6 +202,17 @@ impl Db {
     /// As [`Db::flush`] and [`Db::compact`].
     pub fn run_background_step(&self) -> Result<bool> {
         self.handle().engine().run_background_step()
+    }
+
+    /// Tries at once what failed for want of room and is tried again by itself anyway: a manifest whose last write failed is replaced,
+    /// pending flushes are done, compactions are looked for. To be called when there is room again and waiting for the
+    /// next try (some seconds) is too long; harmless at any time.
+    ///
+    /// # Errors
+    /// What still fails, with file and operation. [`Error::WriterStopped`] after a failed sync: only opening the database again helps
+    /// then.
+    pub fn resume(&self) -> Result<()> {
+        self.handle().engine().resume()
     }
 
     /// Reads and checks everything: each table against its checksums, order, directory, separators and filter, live and

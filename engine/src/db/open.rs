@@ -281,7 +281,7 @@ fn open_for_writing(
         state.flushed_segment = state.flushed_segment.max(segment_number - 1);
     }
     let manifest = Manifest::create(&directory, manifest_number, &state)?;
-    let segment = prepare_segment(&directory, options.memtable_bytes, segment_number, 0)?;
+    let segment = prepare_segment(&directory, options.memtable_bytes, segment_number, 0, true)?;
     let log =
         LogWriter::begin(segment, recovered.end).map_err(|failure| Error::from_log(&directory, failure))?;
     remove_orphans(&directory, listing, &state, &recovered);

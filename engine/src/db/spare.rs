@@ -20,7 +20,8 @@ impl Engine {
         if self.spare.lock().is_some() || self.check_writable().is_err() {
             return;
         }
-        if let Ok(prepared) = self.prepare_segment(0) {
+        // Ahead of need only where there is plenty of room: a flush needs it more.
+        if let Ok(prepared) = self.prepare_segment(0, false) {
             let replaced = self.spare.lock().replace(prepared);
             replaced.into_iter().for_each(|spare| self.discard(spare));
         }
@@ -38,18 +39,19 @@ impl Engine {
             Some(spare) if serves(&spare) => Ok(spare),
             useless => {
                 useless.into_iter().for_each(|spare| self.discard(spare));
-                self.prepare_segment(payload_len_bytes)
+                self.prepare_segment(payload_len_bytes, true)
             }
         }
     }
 
-    fn prepare_segment(&self, payload_len_bytes: usize) -> Result<Prepared> {
+    fn prepare_segment(&self, payload_len_bytes: usize, may_be_small: bool) -> Result<Prepared> {
         let number = self.next_file_number();
         prepare_segment(
             &self.directory,
             self.options.memtable_bytes,
             number,
             payload_len_bytes,
+            may_be_small,
         )
     }
 
@@ -60,9 +62,11 @@ impl Engine {
         drop(self.directory.remove(FileName::Segment(number)));
     }
 
-    /// Removes the spare, for the database is being closed.
-    pub(super) fn discard_spare(&self) {
+    /// Removes the spare, for the database is being closed, or its room is needed. Returns whether there was one.
+    pub(crate) fn discard_spare(&self) -> bool {
         let spare = self.spare.lock().take();
+        let had_one = spare.is_some();
         spare.into_iter().for_each(|spare| self.discard(spare));
+        had_one
     }
 }

@@ -53,17 +53,21 @@ impl Engine {
         if batch.op_count() == 0 {
             return Ok(());
         }
-        self.pace_writer()?;
         let payload = batch.payload();
         let entries = record::decode(payload).expect("a batch encodes what it was given");
+        let only_deletes = entries.iter().all(|entry| !entry.is_put());
+        match self.pace_writer() {
+            Err(error) if only_deletes && error.is_storage_full() => {}
+            outcome => outcome?,
+        }
         let generation = self.active_segment.load(Ordering::Acquire);
         let mut changes = self.plan(entries);
 
         let position = {
             let mut writer = self.writer.lock();
             let log = self.check_writable()?;
-            touched.iter().try_for_each(Keyspace::check_alive)?;
-            let position = self.append(log, &mut writer, payload)?;
+            touched.iter().try_for_each(Keyspace::check_takes_writes)?;
+            let position = self.append(log, &mut writer, payload, only_deletes)?;
             if writer.segment != generation {
                 // The memtable that was active when the layers were asked is one of them now: it may hold the keys.
                 changes.iter_mut().for_each(Change::keep_shield);
@@ -96,11 +100,21 @@ impl Engine {
             .collect()
     }
 
-    /// Appends a record to the log, rotating first where memtable or segment are full. The caller holds the commit lock.
-    fn append(&self, log: &Log, writer: &mut Writer, payload: &[u8]) -> Result<tephra_wal::LogPosition> {
+    /// Appends a record to the log, rotating first where memtable or segment are full. Deletes go on in the old ones while a full
+    /// disk has no room for new ones: they are what makes room. The caller holds the commit lock.
+    fn append(
+        &self,
+        log: &Log,
+        writer: &mut Writer,
+        payload: &[u8],
+        only_deletes: bool,
+    ) -> Result<tephra_wal::LogPosition> {
         let is_full = self.state.read().active.cost_bytes() >= self.options.memtable_bytes;
         if is_full {
-            self.rotate(log, writer, payload.len())?;
+            match self.rotate(log, writer, payload.len()) {
+                Err(error) if only_deletes && error.is_storage_full() => {}
+                outcome => outcome?,
+            }
         }
         let position = match log.append(payload) {
             // The segment is at its end, or broken: the record goes into the next one.
@@ -184,22 +198,31 @@ fn apply_to(memtable: &mut Memtable, changes: Vec<Change>) {
     }
 }
 
-/// Makes a segment that holds at least one record of a length, durable under its name, not yet in use.
+/// Makes a segment that holds at least one record of a length, durable under its name, not yet in use. Where the disk has no room
+/// for the usual capacity and `may_be_small`, half of it is tried, and so on down: the last room goes to what writers want.
 pub(crate) fn prepare_segment(
     directory: &crate::directory::Directory,
     memtable_bytes: usize,
     number: u64,
     payload_len_bytes: usize,
+    may_be_small: bool,
 ) -> Result<PreparedSegment<Box<dyn tephra_wal::LogSegment>>> {
-    let capacity_bytes = SEGMENT_BYTES_MIN
-        .max(memtable_bytes as u64)
-        .max(segment_capacity_for(payload_len_bytes as u64));
+    let smallest_bytes = SEGMENT_BYTES_MIN.max(segment_capacity_for(payload_len_bytes as u64));
+    let mut capacity_bytes = smallest_bytes.max(memtable_bytes as u64);
     let path = directory.path_of(FileName::Segment(number));
     let header = directory.framed_header(tephra_wal::LOG_MAGIC, number);
+    let create = loop {
+        match directory.file_system.create_segment(&path, capacity_bytes) {
+            Err(error) if error.is_storage_full() && may_be_small && capacity_bytes > smallest_bytes => {
+                drop(directory.remove(FileName::Segment(number)));
+                capacity_bytes = smallest_bytes.max(capacity_bytes / 2);
+            }
+            created => break created,
+        }
+    };
     let prepare = || {
-        let segment = directory.file_system.create_segment(&path, capacity_bytes)?;
         let segment =
-            PreparedSegment::new(segment, header).map_err(|failure| Error::from_log(directory, failure))?;
+            PreparedSegment::new(create?, header).map_err(|failure| Error::from_log(directory, failure))?;
         directory.sync()?;
         Ok(segment)
     };

@@ -2,6 +2,7 @@
 
 mod crash;
 mod faults;
+mod full_disk;
 mod threads;
 
 use std::io::Write as _;

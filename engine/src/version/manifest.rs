@@ -12,7 +12,8 @@
 //! 2. rename `CURRENT.tmp` to `CURRENT`, sync the directory;
 //! 3. remove the old manifest.
 //!
-//! A failure of the first step leaves the old one in force, and it is tried again later.
+//! A failure of the first step leaves the old one in force, and it is tried again later. An append or a second step that failed
+//! leaves in doubt what is in force; a further manifest settles it (see `set.rs`).
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -53,7 +54,7 @@ impl Manifest {
         let out = directory.file_system.create_new(&path)?;
         let header = directory.framed_header(MANIFEST_MAGIC, number);
         let file =
-            FramedFile::create(out, header).map_err(|cause| FsError::new(Operation::Write, &path, cause))?;
+            FramedFile::create(out, header).map_err(|cause| FsError::of(Operation::Write, &path, cause))?;
         let mut manifest = Manifest { number, path, file };
         manifest.append(&state.to_edit())?;
         write_current_tmp(directory, number)?;
@@ -71,10 +72,10 @@ impl Manifest {
     }
 
     /// Appends an edit and makes it durable. After an error nobody knows whether the edit is in force: nothing more may be
-    /// appended, and no file it names may be removed.
+    /// appended, and no file it names may be removed, until another manifest is in force.
     pub(crate) fn append(&mut self, edit: &Edit) -> Result<()> {
         let written = self.file.append(&edit.encode());
-        written.map_err(|cause| FsError::new(Operation::Write, &self.path, cause))?;
+        written.map_err(|cause| FsError::of(Operation::Write, &self.path, cause))?;
         self.file.get_mut().sync()?;
         self.file.mark_synced();
         Ok(())
@@ -104,7 +105,7 @@ fn write_current_tmp(directory: &Directory, number: u64) -> Result<()> {
     let mut file = directory.file_system.create_new(&tmp)?;
     let line = format!("{}\n", FileName::Manifest(number));
     file.write_all(line.as_bytes())
-        .map_err(|cause| FsError::new(Operation::Write, &tmp, cause))?;
+        .map_err(|cause| FsError::of(Operation::Write, &tmp, cause))?;
     Ok(file.sync()?)
 }
 

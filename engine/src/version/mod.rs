@@ -1,5 +1,6 @@
 //! Versions of the database and the manifest that remembers them.
 
+mod doubt;
 mod edit;
 pub(crate) mod manifest;
 mod set;
@@ -12,6 +13,6 @@ mod version;
 
 pub(crate) use edit::{Change, Edit, TableRecord};
 pub(crate) use manifest::Manifest;
-pub(crate) use set::VersionSet;
+pub(crate) use set::{CommitError, VersionSet};
 pub(crate) use state::{ManifestState, TableState};
 pub(crate) use version::{KeyspaceView, TableView, Version};

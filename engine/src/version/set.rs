@@ -3,16 +3,23 @@
 //! A caller that holds the set's lock makes an edit against a version that cannot change under it; [`VersionSet::commit`]
 //! writes it to the manifest and gives back the version after it, for the caller to publish. No reader and no writer of
 //! keys ever waits for this lock.
+//!
+//! ```text
+//!             write failed (no room, say)          next commit, or resume: a new manifest with the state before
+//!  certain  ------------------------------> in doubt ---------------------------------------------------------> certain
+//!     '------------- a sync failed: the caller stops the writer for good
+//! ```
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::doubt::Doubt;
 use super::edit::{Change, Edit};
 use super::manifest::Manifest;
 use super::state::ManifestState;
 use super::version::Version;
 use crate::directory::Directory;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::file_name::FileName;
 use crate::keyspace::KeyspaceCore;
 use crate::table_file::TableFile;
@@ -28,7 +35,20 @@ pub(crate) struct VersionSet {
     /// What the handles of each keyspace share.
     cores: BTreeMap<u32, Arc<KeyspaceCore>>,
     manifest_bytes_max: u64,
+    /// Set while nobody knows what a restart would find.
+    doubt: Option<Doubt>,
 }
+
+/// Why an edit is not in force.
+#[derive(Debug)]
+pub(crate) enum CommitError {
+    /// It was not attempted, or not to the end; a later one may succeed.
+    Refused(Error),
+    /// Nothing may be written any more.
+    Final(Error),
+}
+
+type Outcome<T> = std::result::Result<T, CommitError>;
 
 impl VersionSet {
     /// A set at `state`, whose tables are all in `files`.
@@ -52,6 +72,7 @@ impl VersionSet {
             current,
             cores,
             manifest_bytes_max,
+            doubt: None,
         }
     }
 
@@ -81,18 +102,35 @@ impl VersionSet {
     }
 
     /// Puts an edit in force. `added` holds the tables it adds, open. Tables it removes are marked: they are unlinked when
-    /// the last view of them goes. After an error nothing has changed in memory, and what a restart will find is unknown: the
-    /// caller stops the writer and leaves all files where they are.
+    /// the last view of them goes. After an error nothing has changed in memory; where nobody knows whether a restart would find the
+    /// edit, the set keeps its files until that is settled, before the next edit.
+    ///
+    /// `number` gives numbers for new manifests.
     pub(crate) fn commit(
         &mut self,
         edit: &Edit,
         added: &BTreeMap<u64, Arc<TableFile>>,
-    ) -> Result<Arc<Version>> {
-        let manifest = self
-            .manifest
-            .as_mut()
-            .expect("a database opened for reading only makes no edits");
-        manifest.append(edit)?;
+        number: impl Fn() -> u64,
+    ) -> Outcome<Arc<Version>> {
+        if let Err(error) = self.settle(&number) {
+            added.values().for_each(|table| table.mark_obsolete());
+            return Err(error);
+        }
+        if let Err(error) = self.manifest_mut().append(edit) {
+            if error.is_failed_sync() {
+                return Err(CommitError::Final(error));
+            }
+            self.doubt = Some(Doubt {
+                manifests: Vec::new(),
+                added: added.values().cloned().collect(),
+                dropped: self.dropped_by(edit),
+            });
+            // Often it was this one call that failed.
+            return match self.settle(&number) {
+                Err(CommitError::Final(failure)) => Err(CommitError::Final(failure)),
+                _ => Err(CommitError::Refused(error)),
+            };
+        }
         let next = Arc::new(self.current.after(edit, &self.state, added));
         self.mark_removed(edit);
         self.state
@@ -101,6 +139,32 @@ impl VersionSet {
         self.update_cores(edit);
         self.current = Arc::clone(&next);
         Ok(next)
+    }
+
+    fn manifest_mut(&mut self) -> &mut Manifest {
+        self.manifest
+            .as_mut()
+            .expect("a database opened for reading only makes no edits")
+    }
+
+    /// The keyspace that an edit drops. It takes no writes from here on: they would be lost if the edit turned out to be in force.
+    fn dropped_by(&self, edit: &Edit) -> Option<Arc<KeyspaceCore>> {
+        let number = edit.changes.iter().find_map(|change| match change {
+            Change::DropKeyspace { number } => Some(number),
+            _ => None,
+        })?;
+        let core = self.cores.get(number)?;
+        core.drop_in_doubt
+            .store(true, std::sync::atomic::Ordering::Release);
+        Some(Arc::clone(core))
+    }
+
+    /// Ends a doubt by a new manifest with the state in memory. Does nothing where there is none.
+    pub(crate) fn settle(&mut self, number: impl Fn() -> u64) -> Outcome<()> {
+        if self.doubt.is_none() {
+            return Ok(());
+        }
+        self.replace_manifest(number())
     }
 
     fn mark_removed(&self, edit: &Edit) {
@@ -143,15 +207,16 @@ impl VersionSet {
         }
     }
 
-    /// Ends the manifest in order; see [`Manifest::seal`]. No edit may follow.
+    /// Ends the manifest in order; see [`Manifest::seal`]. No edit may follow. One that is in doubt is left as it is.
     pub(crate) fn seal(&mut self) -> Result<()> {
-        self.manifest.as_mut().map_or(Ok(()), Manifest::seal)
+        match &mut self.manifest {
+            Some(manifest) if self.doubt.is_none() => manifest.seal(),
+            _ => Ok(()),
+        }
     }
 
-    /// Starts a new manifest if the one in force has grown past its limit. `number` gives the new one's number. Where the new one
-    /// cannot be written the old one goes on; an error means that nobody knows which of them is in force.
-    ///
-    /// The state takes `next_file` along, so that numbers given out but not yet named stay used.
+    /// Starts a new manifest if the one in force has grown past its limit. Where that fails the old one goes on, or the next edit
+    /// settles which of them is in force; an error means that nothing may be written any more.
     pub(crate) fn roll_over_if_long(&mut self, number: impl FnOnce() -> u64) -> Result<()> {
         let Some(manifest) = &self.manifest else {
             return Ok(());
@@ -159,17 +224,43 @@ impl VersionSet {
         if manifest.len_bytes() < self.manifest_bytes_max {
             return Ok(());
         }
-        let old = manifest.number();
-        let number = number();
+        match self.replace_manifest(number()) {
+            Err(CommitError::Final(failure)) => Err(failure),
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes a manifest with the state in memory and puts it in force, which ends all doubt.
+    ///
+    /// The state takes `next_file` along, so that numbers given out but not yet named stay used.
+    fn replace_manifest(&mut self, number: u64) -> Outcome<()> {
         self.state.next_file = self.state.next_file.max(number + 1);
-        let Ok(manifest) = Manifest::write(&self.directory, number, &self.state) else {
-            drop(self.directory.remove(FileName::Manifest(number)));
-            return Ok(());
+        let manifest = match Manifest::write(&self.directory, number, &self.state) {
+            Ok(manifest) => manifest,
+            Err(error) => {
+                drop(self.directory.remove(FileName::Manifest(number)));
+                return Err(CommitError::Refused(error));
+            }
         };
-        manifest.put_in_force(&self.directory)?;
-        self.manifest = Some(manifest);
-        // A leftover is removed at the next open.
-        drop(self.directory.remove(FileName::Manifest(old)));
+        if let Err(error) = manifest.put_in_force(&self.directory) {
+            if error.is_failed_sync() {
+                return Err(CommitError::Final(error));
+            }
+            // It says what the one before says, so either may be in force; but nothing more may be appended to that.
+            self.doubt.get_or_insert_default().manifests.push(number);
+            return Err(CommitError::Refused(error));
+        }
+        let old = self.manifest.replace(manifest);
+        let doubt = self.doubt.take().unwrap_or_default();
+        // Leftovers are removed at the next open.
+        for old in old
+            .iter()
+            .map(Manifest::number)
+            .chain(doubt.manifests.iter().copied())
+        {
+            drop(self.directory.remove(FileName::Manifest(old)));
+        }
+        doubt.settle();
         Ok(())
     }
 }

@@ -92,6 +92,13 @@ impl FsError {
         }
     }
 
+    /// Puts operation and path to an error that came through [`io`]. One of this file system's own names both already.
+    pub(crate) fn of(operation: Operation, path: &Path, cause: io::Error) -> Self {
+        cause
+            .downcast::<FsError>()
+            .unwrap_or_else(|cause| Self::new(operation, path, cause))
+    }
+
     /// The kind of the system's error.
     #[must_use]
     pub fn kind(&self) -> io::ErrorKind {

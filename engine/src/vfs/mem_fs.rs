@@ -70,6 +70,21 @@ impl MemFs {
         self.machine.lock().syncs_before_failure = Some(good_count);
     }
 
+    /// Gives the disk room for so many bytes of contents. What is there already stays; by default there is no end of room.
+    pub fn set_capacity(&self, bytes: u64) {
+        self.machine.lock().capacity_bytes = bytes;
+    }
+
+    /// Bytes that the contents of all files take.
+    #[must_use]
+    pub fn used_bytes(&self) -> u64 {
+        let machine = self.machine.lock();
+        let mut limited = machine.clone();
+        drop(machine);
+        limited.capacity_bytes = u64::MAX - 1;
+        limited.capacity_bytes - limited.room_bytes()
+    }
+
     fn open(&self, path: &Path, file: FileId) -> OpenFile {
         OpenFile {
             machine: Arc::clone(&self.machine),
@@ -202,7 +217,11 @@ impl FileSystem for MemFs {
     fn create_segment(&self, path: &Path, capacity_bytes: u64) -> Result<Box<dyn LogSegment>, FsError> {
         let create = || {
             let len = usize::try_from(capacity_bytes).map_err(|_| io::ErrorKind::StorageFull)?;
-            self.machine.lock().create(path, Contents::zeros(len))
+            let mut machine = self.machine.lock();
+            if capacity_bytes > machine.room_bytes() {
+                return Err(io::ErrorKind::StorageFull.into());
+            }
+            machine.create(path, Contents::zeros(len))
         };
         let file = create().context(Operation::CreateSegment, path)?;
         Ok(Box::new(MemSegment {
@@ -278,8 +297,14 @@ impl fmt::Debug for OpenFile {
 
 impl io::Write for OpenFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.change(|contents| contents.append(bytes));
-        Ok(bytes.len())
+        // As much as there is room for, as real ones do.
+        let room = usize::try_from(self.machine.lock().room_bytes()).unwrap_or(usize::MAX);
+        if room == 0 && !bytes.is_empty() {
+            return Err(FsError::new(Operation::Write, &self.path, io::ErrorKind::StorageFull.into()).into());
+        }
+        let taken = &bytes[..bytes.len().min(room)];
+        self.change(|contents| contents.append(taken));
+        Ok(taken.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -106,6 +106,8 @@ pub(super) struct Machine {
     pub(super) boot_count: u64,
     /// So many syncs of files succeed before one fails.
     pub(super) syncs_before_failure: Option<u64>,
+    /// Room for the contents of files that have a name.
+    pub(super) capacity_bytes: u64,
 }
 
 impl Machine {
@@ -118,7 +120,33 @@ impl Machine {
             locks: BTreeMap::new(),
             boot_count: 1,
             syncs_before_failure: None,
+            capacity_bytes: u64::MAX,
         }
+    }
+
+    /// Bytes that still fit on the disk.
+    pub(super) fn room_bytes(&self) -> u64 {
+        if self.capacity_bytes == u64::MAX {
+            return u64::MAX;
+        }
+        let named: BTreeSet<FileId> = self
+            .directories
+            .values()
+            .flat_map(|directory| directory.seen.values())
+            .filter_map(|node| {
+                if let Node::File(id) = node {
+                    Some(*id)
+                } else {
+                    None
+                }
+            })
+            .collect();
+        let used: u64 = named
+            .iter()
+            .filter_map(|id| self.files.get(id))
+            .map(|contents| contents.len() as u64)
+            .sum();
+        self.capacity_bytes.saturating_sub(used)
     }
 
     /// The machine after its process died: what was written is there, locks are gone.
@@ -135,6 +163,7 @@ impl Machine {
         let mut after = Self::new();
         after.boot_count = self.boot_count + 1;
         after.next_file = self.next_file;
+        after.capacity_bytes = self.capacity_bytes;
         after.directories = self
             .directories
             .iter()
