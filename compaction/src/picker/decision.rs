@@ -33,6 +33,15 @@ pub enum Reason {
         /// Dead records in a hundred.
         dead_percent: u64,
     },
+    /// Tables of a level that lie side by side are small.
+    SmallNeighbours {
+        /// The level.
+        level: u32,
+        /// How many they are.
+        count: usize,
+        /// Bytes of all of them.
+        len_bytes: u64,
+    },
     /// The user asked for this key range.
     Manual,
 }
@@ -60,6 +69,16 @@ impl fmt::Display for Reason {
             } => {
                 write!(f, "{dead_percent} of 100 records of table {file_number} are dead")
             }
+            Self::SmallNeighbours {
+                level,
+                count,
+                len_bytes,
+            } => {
+                write!(
+                    f,
+                    "{count} neighbours of level {level} hold {len_bytes} bytes together"
+                )
+            }
             Self::Manual => write!(f, "asked for"),
         }
     }
@@ -70,7 +89,7 @@ impl fmt::Display for Reason {
 pub enum JobKind {
     /// Remove the tables; they hold nothing alive. No file is read or written.
     Drop,
-    /// Record the table under the output level; it overlaps nothing there. No file is read or written.
+    /// Record the tables under the output level; they overlap nothing there, nor each other. No file is read or written.
     Move,
     /// Merge the tables into new ones at the output level.
     Merge,
@@ -94,6 +113,12 @@ pub struct Job {
     pub inputs: Vec<JobInput>,
     /// Level of the result.
     pub output_level: u32,
+    /// Smallest key of the inputs.
+    pub first_key: Vec<u8>,
+    /// Largest key of the inputs.
+    pub last_key: Vec<u8>,
+    /// How urgent the job is; 1,000 is where work begins to be due.
+    pub score: u64,
     /// Why.
     pub reason: Reason,
 }

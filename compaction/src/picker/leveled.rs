@@ -1,67 +1,70 @@
-//! The levelled rules.
+//! The levelled rules, and how they compete.
 
 use std::cmp::Reverse;
-use std::collections::HashSet;
 
-use super::decision::{Decision, Job, JobInput, JobKind, Reason};
+use super::build::{Cause, Picker};
+use super::decision::{Decision, Job, JobKind, Reason};
+use super::running::Running;
 use super::targets::{LevelTargets, PickerOptions};
 use super::view::{LevelView, TableShape};
 
-/// Decides what to do next. `levels` may be in any order; missing levels are empty. `busy` holds the
-/// file numbers of running jobs' inputs.
+/// The score at which work is due.
+pub(super) const DUE: u64 = 1000;
+
+/// How much the share of dead records weighs against sizes and counts: freeing space pays twice, for it also makes the
+/// merges after it smaller.
+const DEAD_WEIGHT: u64 = 2;
+
+/// Score of a level that should be empty: before one that is a little too large, after one that is twice its size.
+const DRAIN_SCORE: u64 = 1500;
+
+/// Small tables side by side that are worth merging.
+const SMALL_RUN_MIN: usize = 4;
+/// Most tables that are merged for being small, at once.
+const SMALL_RUN_MAX: usize = 64;
+
+/// One rule's wish: tables of a level, and where they should go.
+struct Candidate<'a> {
+    cause: Cause,
+    what: What<'a>,
+}
+
+enum What<'a> {
+    LevelZero,
+    Rewrite(u32, Vec<&'a TableShape>),
+    PushDown(&'a LevelView),
+}
+
+/// Decides what to do next. `levels` may be in any order; missing levels are empty.
 ///
-/// Cost: one pass over the tables, and one over the next level for each candidate of the chosen level.
-pub fn pick(levels: &[LevelView], busy: &HashSet<u64>, options: &PickerOptions) -> Decision {
+/// Cost: one pass over the tables, and for the level that is pushed down a binary search in the next for each of its
+/// tables.
+pub fn pick(levels: &[LevelView], running: &Running, options: &PickerOptions) -> Decision {
     let picker = Picker {
         levels,
-        busy,
+        running,
         options,
     };
     let targets = LevelTargets::derive(levels, options);
-    let job = picker
-        .all_dead()
-        .or_else(|| picker.level_zero(&targets))
-        .or_else(|| picker.oversized(&targets))
-        .or_else(|| picker.dead_rich(&targets));
+    if let Some(job) = picker.all_dead() {
+        return Decision::Run(job);
+    }
+    let mut candidates = picker.candidates(&targets);
+    // A stable sort: at the same score the earlier rule comes first.
+    candidates.sort_by_key(|candidate| Reverse(candidate.cause.score));
+    let job = candidates
+        .iter()
+        .find_map(|candidate| picker.try_candidate(candidate, &targets));
     job.map_or(Decision::Idle, Decision::Run)
 }
 
-/// Decides the next step of compacting a key range down to the lowest level that holds data of it, for a user who asked.
-/// `None` for a bound means no bound. Idle when one level alone holds the range, without dead records,
-/// or when a running job is in the way.
-pub fn pick_range(
-    levels: &[LevelView],
-    busy: &HashSet<u64>,
-    options: &PickerOptions,
-    first_key: Option<&[u8]>,
-    last_key: Option<&[u8]>,
-) -> Decision {
-    let picker = Picker {
-        levels,
-        busy,
-        options,
-    };
-    picker
-        .manual(first_key, last_key)
-        .map_or(Decision::Idle, Decision::Run)
-}
-
-struct Picker<'a> {
-    levels: &'a [LevelView],
-    busy: &'a HashSet<u64>,
-    options: &'a PickerOptions,
+/// `part / whole`, scaled so that equal sizes give [`DUE`].
+fn score_of(part: u64, whole: u64) -> u64 {
+    u64::try_from(u128::from(part) * u128::from(DUE) / u128::from(whole.max(1))).unwrap_or(u64::MAX)
 }
 
 impl<'a> Picker<'a> {
-    fn level(&self, level: u32) -> Option<&'a LevelView> {
-        self.levels.iter().find(|view| view.level == level)
-    }
-
-    fn is_busy(&self, table: &TableShape) -> bool {
-        self.busy.contains(&table.file_number)
-    }
-
-    /// Rule 1: tables without live records.
+    /// Tables without live records go first: it costs nothing.
     fn all_dead(&self) -> Option<Job> {
         let (level, table) = self
             .levels
@@ -69,63 +72,106 @@ impl<'a> Picker<'a> {
             .flat_map(|view| view.tables.iter().map(move |table| (view.level, table)))
             .find(|(_, table)| table.live == 0 && !self.is_busy(table))?;
         let file_number = table.file_number;
-        Some(Job {
-            kind: JobKind::Drop,
-            inputs: vec![JobInput {
-                level,
-                file_numbers: vec![file_number],
-            }],
-            output_level: level,
+        let cause = Cause {
+            score: u64::MAX,
             reason: Reason::AllDead { file_number },
+        };
+        self.job(JobKind::Drop, &[(level, &[table])], level, &cause)
+    }
+
+    fn candidates(&self, targets: &LevelTargets) -> Vec<Candidate<'a>> {
+        let mut candidates = self.dead_rich();
+        candidates.extend(self.level_zero_count());
+        candidates.extend(self.oversized(targets));
+        candidates.extend(self.small_neighbours());
+        candidates
+    }
+
+    fn try_candidate(&self, candidate: &Candidate<'a>, targets: &LevelTargets) -> Option<Job> {
+        let cause = &candidate.cause;
+        match &candidate.what {
+            What::LevelZero => {
+                let oldest = self.level(0)?.tables.first()?;
+                self.job_into(0, &self.cluster(oldest), targets.base_level, cause)
+            }
+            What::Rewrite(0, tables) => {
+                // A rewritten table would count as the newest of level 0: it sinks instead, with what it is bound to.
+                let seed = *tables.first()?;
+                self.job_into(0, &self.cluster(seed), targets.base_level, cause)
+            }
+            What::Rewrite(level, tables) => self.job(JobKind::Merge, &[(*level, tables)], *level, cause),
+            What::PushDown(view) => self
+                .tables_by_worth(view)
+                .into_iter()
+                .find_map(|table| self.job_into(view.level, &[table], view.level + 1, cause)),
+        }
+    }
+
+    /// Tables rich in dead records, the richest first.
+    fn dead_rich(&self) -> Vec<Candidate<'a>> {
+        let mut rich: Vec<_> = self
+            .levels
+            .iter()
+            .flat_map(|view| view.tables.iter().map(move |table| (view.level, table)))
+            .filter(|(_, table)| table.dead > 0 && table.dead_percent() >= self.options.dead_rich_percent)
+            .collect();
+        rich.sort_by_key(|(_, table)| (Reverse(table.dead_percent()), table.file_number));
+        let candidate = |(level, table): (u32, &'a TableShape)| {
+            let dead_percent = table.dead_percent();
+            let reason = Reason::DeadRich {
+                file_number: table.file_number,
+                dead_percent,
+            };
+            let score = score_of(DEAD_WEIGHT * dead_percent, self.options.dead_rich_percent);
+            let what = What::Rewrite(level, vec![table]);
+            Candidate {
+                cause: Cause { score, reason },
+                what,
+            }
+        };
+        rich.into_iter().map(candidate).collect()
+    }
+
+    /// Level 0 by count: its oldest table sinks, with what it is bound to.
+    fn level_zero_count(&self) -> Option<Candidate<'a>> {
+        let count = self.level(0)?.tables.len();
+        let trigger = self.options.level_zero_trigger.max(1);
+        (count >= trigger).then(|| Candidate {
+            cause: Cause {
+                score: score_of(count as u64, trigger as u64),
+                reason: Reason::LevelZeroCount { count, trigger },
+            },
+            what: What::LevelZero,
         })
     }
 
-    /// Rule 2: level 0 by count. All of it goes, since its tables overlap in time and key.
-    fn level_zero(&self, targets: &LevelTargets) -> Option<Job> {
-        let view = self.level(0)?;
-        let (count, trigger) = (view.tables.len(), self.options.level_zero_trigger.max(1));
-        if count < trigger {
-            return None;
-        }
-        let reason = Reason::LevelZeroCount { count, trigger };
-        self.job_into(0, view.tables.iter().collect(), targets.base_level, reason)
-    }
-
-    /// Rule 3: the level furthest above its target, by ratio.
-    fn oversized(&self, targets: &LevelTargets) -> Option<Job> {
-        let mut candidates: Vec<_> = self
+    /// Levels above their targets.
+    fn oversized(&self, targets: &LevelTargets) -> Vec<Candidate<'a>> {
+        let pushable = self
             .levels
             .iter()
-            .filter(|view| view.level > 0 && view.level < self.options.bottom_level)
-            .filter_map(|view| {
-                let target_bytes = targets.of(view.level)?;
-                let len_bytes = view.len_bytes();
-                (len_bytes > target_bytes).then_some((view, len_bytes, target_bytes))
+            .filter(|view| view.level > 0 && view.level < self.options.bottom_level);
+        let candidate = |view: &'a LevelView| {
+            let target_bytes = targets.of(view.level)?;
+            let len_bytes = view.len_bytes();
+            let score = match target_bytes {
+                0 => DRAIN_SCORE,
+                _ => score_of(len_bytes, target_bytes),
+            };
+            let reason = Reason::LevelSize {
+                level: view.level,
+                len_bytes,
+                target_bytes,
+            };
+            (len_bytes > target_bytes).then_some(Candidate {
+                cause: Cause { score, reason },
+                what: What::PushDown(view),
             })
-            .collect();
-        candidates.sort_by(|left, right| {
-            // Compare len / target without division; a target of nothing is the largest ratio.
-            let left_ratio = u128::from(left.1) * u128::from(right.2);
-            let right_ratio = u128::from(right.1) * u128::from(left.2);
-            right_ratio
-                .cmp(&left_ratio)
-                .then(left.0.level.cmp(&right.0.level))
-        });
-        candidates
-            .into_iter()
-            .find_map(|(view, len_bytes, target_bytes)| {
-                let reason = Reason::LevelSize {
-                    level: view.level,
-                    len_bytes,
-                    target_bytes,
-                };
-                self.tables_by_worth(view)
-                    .into_iter()
-                    .find_map(|table| self.job_into(view.level, vec![table], view.level + 1, reason.clone()))
-            })
+        };
+        pushable.filter_map(candidate).collect()
     }
 
-    /// A level's tables, the best to push down first: most dead bytes, then fewest overlapped bytes
+    /// A level's tables, the best to push down first: most dead records, then fewest overlapped bytes
     /// below for its own, then smallest file number.
     fn tables_by_worth(&self, view: &'a LevelView) -> Vec<&'a TableShape> {
         let mut tables: Vec<_> = view.tables.iter().collect();
@@ -150,156 +196,52 @@ impl<'a> Picker<'a> {
         tables
     }
 
-    /// Rule 4: the table with the largest share of dead records, rewritten where it is.
-    fn dead_rich(&self, targets: &LevelTargets) -> Option<Job> {
-        let mut rich: Vec<_> = self
-            .levels
-            .iter()
-            .filter(|view| view.level > 0)
-            .flat_map(|view| view.tables.iter().map(move |table| (view.level, table)))
-            .filter(|(_, table)| table.dead > 0 && table.dead_percent() >= self.options.dead_rich_percent)
-            .collect();
-        rich.sort_by_key(|(_, table)| (Reverse(table.dead_percent()), table.file_number));
-        let below = rich.into_iter().find_map(|(level, table)| {
-            if self.is_busy(table) {
-                return None;
-            }
-            let reason = Reason::DeadRich {
-                file_number: table.file_number,
-                dead_percent: table.dead_percent(),
+    /// Small tables side by side become one. Where the largest holds at most half of all, no record is rewritten for this more often
+    /// than its table can double.
+    fn small_neighbours(&self) -> Vec<Candidate<'a>> {
+        let levels = self.levels.iter().filter(|view| view.level > 0);
+        let runs = levels.filter_map(|view| {
+            let tables: Vec<_> = view.tables.iter().collect();
+            let is_balanced = |sum_bytes: u64, largest_bytes: u64| largest_bytes <= sum_bytes / 2;
+            let run = self.small_run(&tables, SMALL_RUN_MIN, is_balanced)?;
+            let reason = Reason::SmallNeighbours {
+                level: view.level,
+                count: run.len(),
+                len_bytes: run.iter().map(|table| table.len_bytes).sum(),
             };
-            Some(Job {
-                kind: JobKind::Merge,
-                inputs: vec![JobInput {
-                    level,
-                    file_numbers: vec![table.file_number],
-                }],
-                output_level: level,
-                reason,
+            Some(Candidate {
+                cause: Cause { score: DUE, reason },
+                what: What::Rewrite(view.level, run),
             })
         });
-        below.or_else(|| self.dead_rich_level_zero(targets))
+        runs.collect()
     }
 
-    /// Level 0 as a whole is rewritten into the base level when its tables together are rich in dead
-    /// records, even if they are few.
-    fn dead_rich_level_zero(&self, targets: &LevelTargets) -> Option<Job> {
-        let view = self.level(0)?;
-        let richest = view
-            .tables
-            .iter()
-            .max_by_key(|table| (table.dead_percent(), table.file_number))?;
-        if richest.dead == 0 || richest.dead_percent() < self.options.dead_rich_percent {
-            return None;
-        }
-        let reason = Reason::DeadRich {
-            file_number: richest.file_number,
-            dead_percent: richest.dead_percent(),
-        };
-        self.job_into(0, view.tables.iter().collect(), targets.base_level, reason)
-    }
-
-    /// A key range, one level further down.
-    fn manual(&self, first_key: Option<&[u8]>, last_key: Option<&[u8]>) -> Option<Job> {
-        let touches = |table: &TableShape| {
-            first_key.is_none_or(|first| first <= table.last_key.as_slice())
-                && last_key.is_none_or(|last| table.first_key.as_slice() <= last)
-        };
-        let mut touched: Vec<(u32, Vec<&TableShape>)> = self
-            .levels
-            .iter()
-            .map(|view| {
-                (
-                    view.level,
-                    view.tables.iter().filter(|table| touches(table)).collect(),
-                )
-            })
-            .filter(|(_, tables): &(u32, Vec<_>)| !tables.is_empty())
-            .collect();
-        touched.sort_by_key(|(level, _)| *level);
-        let (top, tables) = touched.first()?.clone();
-        if touched.len() > 1 || top == 0 {
-            // Level 0 goes as a whole: its tables overlap in time.
-            let tables = if top == 0 {
-                self.level(0)?.tables.iter().collect()
-            } else {
-                tables
-            };
-            let next = touched
-                .get(1)
-                .map_or(self.options.bottom_level.max(1), |(level, _)| *level);
-            return self.job_into(top, tables, next, Reason::Manual);
-        }
-        let with_dead = tables
-            .into_iter()
-            .find(|table| table.dead > 0 && !self.is_busy(table))?;
-        Some(Job {
-            kind: JobKind::Merge,
-            inputs: vec![JobInput {
-                level: top,
-                file_numbers: vec![with_dead.file_number],
-            }],
-            output_level: top,
-            reason: Reason::Manual,
-        })
-    }
-
-    /// Tables of one level into another: a move if a single table overlaps nothing there, a merge with
-    /// what they overlap otherwise. None if a busy table is in the way.
-    fn job_into(
+    /// The first run of so many tables or more, each at most half of a table's target, that together fit one, and whose sum and
+    /// largest length please. `tables` are neighbours, in key order.
+    pub(super) fn small_run(
         &self,
-        level: u32,
-        tables: Vec<&TableShape>,
-        output_level: u32,
-        reason: Reason,
-    ) -> Option<Job> {
-        if tables.iter().any(|table| self.is_busy(table)) {
-            return None;
-        }
-        let first_key = tables.iter().map(|table| table.first_key.as_slice()).min()?;
-        let last_key = tables.iter().map(|table| table.last_key.as_slice()).max()?;
-        // Levels between would be jumped over: what is there must not overlap, or age would be lost.
-        let jumped = self
-            .levels
-            .iter()
-            .filter(|view| view.level > level && view.level < output_level);
-        if jumped
-            .flat_map(|view| view.overlapping(first_key, last_key))
-            .next()
-            .is_some()
-        {
-            return None;
-        }
-        let below: Vec<&TableShape> = self
-            .level(output_level)
-            .map(|view| view.overlapping(first_key, last_key).collect())
-            .unwrap_or_default();
-        if below.iter().any(|table| self.is_busy(table)) {
-            return None;
-        }
-        let numbers = |tables: &[&TableShape]| tables.iter().map(|table| table.file_number).collect();
-        let from = JobInput {
-            level,
-            file_numbers: numbers(&tables),
+        tables: &[&'a TableShape],
+        count_min: usize,
+        pleases: impl Fn(u64, u64) -> bool,
+    ) -> Option<Vec<&'a TableShape>> {
+        let target_bytes = self.options.target_table_bytes;
+        let is_small = |table: &&&TableShape| table.len_bytes <= target_bytes / 2 && !self.is_busy(table);
+        let run_from = |from: usize| {
+            let (mut sum_bytes, mut largest_bytes) = (0u64, 0u64);
+            let fits = |table: &&&TableShape| {
+                let next_bytes = sum_bytes.saturating_add(table.len_bytes);
+                let fits = next_bytes <= target_bytes;
+                if fits {
+                    sum_bytes = next_bytes;
+                    largest_bytes = largest_bytes.max(table.len_bytes);
+                }
+                fits
+            };
+            let near = tables[from..].iter().take(SMALL_RUN_MAX);
+            let run: Vec<_> = near.take_while(is_small).take_while(fits).copied().collect();
+            (run.len() >= count_min && pleases(sum_bytes, largest_bytes)).then_some(run)
         };
-        let moves = below.is_empty() && tables.len() == 1 && tables[0].dead == 0;
-        let kind = if moves { JobKind::Move } else { JobKind::Merge };
-        let inputs = if below.is_empty() {
-            vec![from]
-        } else {
-            vec![
-                JobInput {
-                    level: output_level,
-                    file_numbers: numbers(&below),
-                },
-                from,
-            ]
-        };
-        Some(Job {
-            kind,
-            inputs,
-            output_level,
-            reason,
-        })
+        (0..tables.len()).find_map(run_from)
     }
 }

@@ -15,6 +15,11 @@ pub struct PickerOptions {
     pub bottom_level: u32,
     /// Dead records in a hundred that make a table worth rewriting by itself.
     pub dead_rich_percent: u64,
+    /// Size at which the output of a merge is cut into tables.
+    pub target_table_bytes: u64,
+    /// Bytes of one level's tables after which a job that a user asked for takes no further one, so that it ends, or can be ended,
+    /// step by step.
+    pub manual_job_bytes: u64,
 }
 
 impl Default for PickerOptions {
@@ -25,6 +30,8 @@ impl Default for PickerOptions {
             base_level_bytes: 256 << 20,
             bottom_level: 6,
             dead_rich_percent: 30,
+            target_table_bytes: 64 << 20,
+            manual_job_bytes: 1 << 30,
         }
     }
 }

@@ -4,12 +4,10 @@
 //! # a remark
 //! options trigger=4 ratio=10 base=100 bottom=6 rich=30
 //! L0 1:a-f:50 2:c-k:50:8/2        number:first-last:bytes[:live/dead]   (10/0 unless given)
-//! busy 2
-//! pick                            or: pick a-f   (a key range asked for), pick -
+//! running L1 2 4                  a job holds tables 2 and 4 and writes between their keys to level 1
+//! pick                            or: pick a-f   (a key range asked for), pick -, pick a-f up to 7
 //! => merge L1[7] L0[1, 2] -> L1: level 0 holds 4 tables of at most 4
 //! ```
-
-use std::collections::HashSet;
 
 use super::*;
 use crate::test_rng::TestRng;
@@ -17,7 +15,7 @@ use crate::test_rng::TestRng;
 fn run_file(name: &str, text: &str) {
     let mut options = PickerOptions::default();
     let mut levels: Vec<LevelView> = Vec::new();
-    let mut busy = HashSet::new();
+    let mut running = Running::default();
     let mut decision = None;
     let mut cases = 0;
     for (index, line) in text.lines().enumerate() {
@@ -27,21 +25,29 @@ fn run_file(name: &str, text: &str) {
         match word {
             "" => {
                 levels.clear();
-                busy.clear();
+                running = Running::default();
             }
             "options" => options = parse_options(rest),
-            "busy" => busy = rest.split(' ').map(|number| number.parse().unwrap()).collect(),
-            "pick" if rest.is_empty() => decision = Some(pick(&levels, &busy, &options)),
+            "running" => running.start(&running_job(&levels, rest)),
+            "pick" if rest.is_empty() => decision = Some(pick(&levels, &running, &options)),
             "pick" => {
-                let (first, last) = rest.split_once('-').unwrap();
+                let (range, newest) = rest
+                    .split_once(" up to ")
+                    .map_or((rest, None), |(range, newest)| {
+                        (range, Some(newest.parse().unwrap()))
+                    });
+                let (first, last) = range.split_once('-').unwrap();
                 let bound = |text: &'_ str| (!text.is_empty()).then(|| text.as_bytes().to_vec());
                 let (first, last) = (bound(first), bound(last));
                 decision = Some(pick_range(
                     &levels,
-                    &busy,
+                    &running,
                     &options,
-                    first.as_deref(),
-                    last.as_deref(),
+                    RangeRequest {
+                        first_key: first.as_deref(),
+                        last_key: last.as_deref(),
+                        newest_file_number: newest,
+                    },
                 ));
             }
             "=>" => {
@@ -80,10 +86,36 @@ fn parse_options(text: &str) -> PickerOptions {
             "base" => options.base_level_bytes = value,
             "bottom" => options.bottom_level = u32::try_from(value).unwrap(),
             "rich" => options.dead_rich_percent = value,
+            "table" => options.target_table_bytes = value,
+            "asked" => options.manual_job_bytes = value,
             other => panic!("unknown option {other}"),
         }
     }
     options
+}
+
+/// A job as the file describes it: its output level and its tables.
+fn running_job(levels: &[LevelView], text: &str) -> Job {
+    let mut words = text.split(' ');
+    let output_level = words.next().unwrap()[1..].parse().unwrap();
+    let file_numbers: Vec<u64> = words.map(|number| number.parse().unwrap()).collect();
+    let tables = levels.iter().flat_map(|view| &view.tables);
+    let inputs: Vec<&TableShape> = tables
+        .filter(|table| file_numbers.contains(&table.file_number))
+        .collect();
+    assert_eq!(inputs.len(), file_numbers.len(), "{text}");
+    Job {
+        kind: JobKind::Merge,
+        first_key: inputs.iter().map(|table| table.first_key.clone()).min().unwrap(),
+        last_key: inputs.iter().map(|table| table.last_key.clone()).max().unwrap(),
+        inputs: vec![JobInput {
+            level: output_level,
+            file_numbers,
+        }],
+        output_level,
+        score: 0,
+        reason: Reason::Manual,
+    }
 }
 
 fn parse_table(text: &str) -> TableShape {
@@ -115,6 +147,11 @@ fn size_cases() {
 #[test]
 fn dead_record_cases() {
     run_file("dead_records.txt", include_str!("testdata/dead_records.txt"));
+}
+
+#[test]
+fn small_table_cases() {
+    run_file("small.txt", include_str!("testdata/small.txt"));
 }
 
 #[test]
@@ -163,12 +200,13 @@ fn a_store_without_writes_becomes_idle() {
         let options = PickerOptions {
             base_level_bytes: rng.range(50, 500),
             bottom_level: u32::try_from(rng.range(1, 7)).unwrap(),
+            target_table_bytes: rng.range(1, 400),
             ..PickerOptions::default()
         };
         let mut levels = random_levels(&mut rng, &options);
         let mut next_file_number = 1000;
         let mut steps = 0;
-        while let Decision::Run(job) = pick(&levels, &HashSet::new(), &options) {
+        while let Decision::Run(job) = pick(&levels, &Running::default(), &options) {
             apply(&mut levels, &job, &mut next_file_number, options.bottom_level);
             steps += 1;
             assert!(
@@ -184,6 +222,76 @@ fn a_store_without_writes_becomes_idle() {
             "seed {seed}"
         );
     }
+}
+
+/// Jobs of one keyspace side by side, ending in any order: none meets another, and the store comes to rest.
+#[test]
+fn jobs_side_by_side_never_meet() {
+    for seed in 0..300_u64 {
+        let mut rng = TestRng::new(seed);
+        let options = PickerOptions {
+            base_level_bytes: rng.range(50, 500),
+            bottom_level: u32::try_from(rng.range(1, 7)).unwrap(),
+            target_table_bytes: rng.range(1, 400),
+            ..PickerOptions::default()
+        };
+        let mut levels = random_levels(&mut rng, &options);
+        let mut running = Running::default();
+        let mut jobs: Vec<Job> = Vec::new();
+        let mut next_file_number = 1000;
+        for step in 0.. {
+            assert!(step < 3000, "seed {seed}: still picking");
+            let picked = if rng.one_in(2) || jobs.is_empty() {
+                pick(&levels, &running, &options)
+            } else {
+                Decision::Idle
+            };
+            match picked {
+                Decision::Run(job) => {
+                    running.start(&job);
+                    jobs.push(job);
+                }
+                Decision::Idle if jobs.is_empty() => break,
+                Decision::Idle => {
+                    let count = u64::try_from(jobs.len()).unwrap();
+                    let ended = jobs.swap_remove(usize::try_from(rng.below(count)).unwrap());
+                    running.end(&ended);
+                    apply(&mut levels, &ended, &mut next_file_number, options.bottom_level);
+                }
+            }
+        }
+        assert!(running.is_empty() && pick(&levels, &running, &options) == Decision::Idle);
+    }
+}
+
+#[test]
+#[should_panic(expected = "a table is in one job at a time")]
+fn two_jobs_on_one_table_are_refused() {
+    let levels = [LevelView {
+        level: 6,
+        tables: vec![parse_table("1:a-f:50"), parse_table("2:g-h:50")],
+    }];
+    let mut running = Running::default();
+    running.start(&running_job(&levels, "L6 1"));
+    running.start(&running_job(&levels, "L6 2 1"));
+}
+
+#[test]
+#[should_panic(expected = "written by one job at a time")]
+fn two_jobs_over_one_range_are_refused() {
+    let levels = [LevelView {
+        level: 5,
+        tables: vec![
+            parse_table("1:a-c:50"),
+            parse_table("2:g-h:50"),
+            parse_table("3:d-e:50"),
+        ],
+    }];
+    let mut running = Running::default();
+    running.start(&running_job(&levels, "L6 1 2"));
+    running.end(&running_job(&levels, "L6 1 2"));
+    running.start(&running_job(&levels, "L6 1 2"));
+    running.start(&running_job(&levels, "L6 3"));
 }
 
 fn random_levels(rng: &mut TestRng, options: &PickerOptions) -> Vec<LevelView> {
@@ -220,7 +328,7 @@ fn random_levels(rng: &mut TestRng, options: &PickerOptions) -> Vec<LevelView> {
 /// Replaces a job's inputs by one table of their live records.
 fn apply(levels: &mut Vec<LevelView>, job: &Job, next_file_number: &mut u64, bottom_level: u32) {
     assert!(job.output_level <= bottom_level);
-    let numbers: HashSet<u64> = job.file_numbers().collect();
+    let numbers: std::collections::HashSet<u64> = job.file_numbers().collect();
     let mut taken = Vec::new();
     for view in levels.iter_mut() {
         view.tables.retain(|table| {
@@ -236,6 +344,11 @@ fn apply(levels: &mut Vec<LevelView>, job: &Job, next_file_number: &mut u64, bot
         assert!(taken.iter().all(|table| table.live == 0));
         return;
     }
+    if job.kind == JobKind::Move {
+        assert!(taken.iter().all(|table| table.dead == 0));
+        taken.into_iter().for_each(|table| insert(levels, job, table));
+        return;
+    }
     *next_file_number += 1;
     let merged = TableShape {
         file_number: *next_file_number,
@@ -248,6 +361,11 @@ fn apply(levels: &mut Vec<LevelView>, job: &Job, next_file_number: &mut u64, bot
         live: taken.iter().map(|table| table.live).sum(),
         dead: 0,
     };
+    insert(levels, job, merged);
+}
+
+/// Puts a table into a job's output level.
+fn insert(levels: &mut Vec<LevelView>, job: &Job, merged: TableShape) {
     if levels.iter().all(|view| view.level != job.output_level) {
         levels.push(LevelView {
             level: job.output_level,

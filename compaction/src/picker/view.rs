@@ -56,14 +56,22 @@ impl LevelView {
         self.tables.iter().map(|table| table.len_bytes).sum()
     }
 
-    /// Tables that touch a key range, in the level's order.
+    /// Tables that touch a key range, in the level's order. Below level 0 a binary search finds the first of them.
     pub fn overlapping<'a>(
         &'a self,
         first_key: &'a [u8],
         last_key: &'a [u8],
     ) -> impl Iterator<Item = &'a TableShape> {
-        self.tables
+        let is_run = self.level > 0;
+        let from = if is_run {
+            self.tables
+                .partition_point(|table| table.last_key.as_slice() < first_key)
+        } else {
+            0
+        };
+        self.tables[from..]
             .iter()
+            .take_while(move |table| !is_run || table.first_key.as_slice() <= last_key)
             .filter(move |table| table.overlaps(first_key, last_key))
     }
 }

@@ -27,6 +27,8 @@ struct Board {
     flush_requested: bool,
     compaction_requested: bool,
     stopping: bool,
+    /// Announcements so far.
+    progress_count: u64,
     flush_failure: Option<Arc<Error>>,
     compaction_failure: Option<Arc<Error>>,
 }
@@ -94,14 +96,16 @@ impl Work {
 
     /// A step ended well: whoever waits may look again.
     pub(crate) fn succeeded(&self, job: Job) {
-        *self.board.lock().failure_of(job) = None;
-        self.progressed.notify_all();
+        let mut board = self.board.lock();
+        *board.failure_of(job) = None;
+        self.announce(&mut board);
     }
 
     /// A step failed: whoever waits gets to know why.
     pub(crate) fn failed(&self, job: Job, failure: Error) {
-        *self.board.lock().failure_of(job) = Some(Arc::new(failure));
-        self.progressed.notify_all();
+        let mut board = self.board.lock();
+        *board.failure_of(job) = Some(Arc::new(failure));
+        self.announce(&mut board);
     }
 
     /// Why the last step of one of the jobs failed, if it did.
@@ -115,20 +119,34 @@ impl Work {
 
     /// Wakes everybody who waits for progress.
     pub(crate) fn announce_progress(&self) {
+        self.announce(&mut self.board.lock());
+    }
+
+    fn announce(&self, board: &mut Board) {
+        board.progress_count += 1;
         self.progressed.notify_all();
     }
 
-    /// Waits for a step to end, at most so long.
-    pub(crate) fn wait_for_progress(&self, at_most: Duration) {
+    /// A ticket for [`Work::wait_for_progress`]: to be taken before looking at what one might wait for, so that nothing announced
+    /// between the look and the wait is missed.
+    pub(crate) fn ticket(&self) -> u64 {
+        self.board.lock().progress_count
+    }
+
+    /// Waits for progress announced since the ticket was taken, at most so long. Once the threads are to end nobody waits.
+    pub(crate) fn wait_for_progress(&self, ticket: u64, at_most: Duration) {
         let mut board = self.board.lock();
-        self.progressed.wait_for(&mut board, at_most);
+        if board.progress_count == ticket && !board.stopping {
+            self.progressed.wait_for(&mut board, at_most);
+        }
     }
 
     /// Tells the threads to end, and whoever works to stop early.
     pub(crate) fn stop(&self) {
-        self.board.lock().stopping = true;
+        let mut board = self.board.lock();
+        board.stopping = true;
         self.requested.notify_all();
-        self.progressed.notify_all();
+        self.announce(&mut board);
     }
 
     /// Whether the threads are to end.

@@ -37,6 +37,8 @@ pub(super) fn picker_options(options: &Options, settings: &KeyspaceSettings) -> 
     PickerOptions {
         level_zero_trigger: options.l0_compaction_trigger,
         base_level_bytes: target_table_bytes.saturating_mul(4),
+        target_table_bytes,
+        manual_job_bytes: target_table_bytes.saturating_mul(16),
         ..PickerOptions::default()
     }
 }

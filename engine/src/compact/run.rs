@@ -1,10 +1,10 @@
 //! Runs one job of the picker, from its inputs to the published version.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use tephra_compaction::picker::{Decision, Job, JobKind, pick, pick_range};
+use tephra_compaction::picker::{Decision, Job, JobKind, RangeRequest, Running, pick, pick_range};
 
 use super::level_view::{levels_of, picker_options};
 use super::{late_kills, merge};
@@ -29,7 +29,7 @@ impl Engine {
                 continue;
             };
             let options = picker_options(&self.options, &core.settings);
-            if let Decision::Run(job) = pick(&levels_of(view), &HashSet::new(), &options) {
+            if let Decision::Run(job) = pick(&levels_of(view), &Running::default(), &options) {
                 self.run_job(&core, view, &job)?;
                 return Ok(true);
             }
@@ -60,7 +60,9 @@ impl Engine {
             return Ok(None);
         };
         let options = picker_options(&self.options, &core.settings);
-        let Decision::Run(job) = pick_range(&levels_of(view), &HashSet::new(), &options, None, None) else {
+        let everything = RangeRequest::default();
+        let Decision::Run(job) = pick_range(&levels_of(view), &Running::default(), &options, everything)
+        else {
             return Ok(None);
         };
         let outcome = self.run_job(&core, view, &job);
@@ -80,7 +82,7 @@ impl Engine {
             if tables.iter().all(|table| table.strong_count() == 0) {
                 return;
             }
-            self.work.wait_for_progress(PATIENCE_STEP);
+            self.work.wait_for_progress(self.work.ticket(), PATIENCE_STEP);
         }
     }
 

@@ -117,6 +117,8 @@ impl Engine {
         frozen.retain(|memtable| Some(memtable.segment) != flushed_segment);
         let retired = std::mem::replace(&mut state.layers, Arc::new(Layers { frozen, version }));
         drop(state);
+        // Whoever was stopped by what the layers were looks at what they are.
+        self.work.announce_progress();
         // Freeing a memtable takes a while; readers need not wait for it.
         drop(retired);
     }

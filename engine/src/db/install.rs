@@ -55,7 +55,7 @@ impl Engine {
         }
         let settings = options.settings()?;
         let mut versions = self.versions.lock();
-        if let Some(core) = versions.cores().values().find(|core| core.name == name) {
+        if let Some(core) = versions.core_named(name) {
             if core.settings != settings {
                 return Err(Error::KeyspaceMismatch {
                     name: name.to_owned(),

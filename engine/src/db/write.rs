@@ -56,7 +56,7 @@ impl Engine {
         let payload = batch.payload();
         let entries = record::decode(payload).expect("a batch encodes what it was given");
         let only_deletes = entries.iter().all(|entry| !entry.is_put());
-        match self.pace_writer() {
+        match self.pace_writer(touched) {
             Err(error) if only_deletes && error.is_storage_full() => {}
             outcome => outcome?,
         }

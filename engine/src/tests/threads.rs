@@ -157,11 +157,8 @@ fn a_backlog_of_flushed_tables_found_at_open_is_compacted_without_a_write() {
             break;
         }
         std::thread::yield_now();
-        db.default_keyspace()
-            .handle()
-            .engine()
-            .work
-            .wait_for_progress(std::time::Duration::from_millis(1));
+        let work = &db.default_keyspace().handle().engine().work;
+        work.wait_for_progress(work.ticket(), std::time::Duration::from_millis(1));
     }
     assert!(db.stats().compaction_count > 0);
     db.assert_sound();

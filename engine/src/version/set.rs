@@ -34,9 +34,13 @@ pub(crate) struct VersionSet {
     current: Arc<Version>,
     /// What the handles of each keyspace share.
     cores: BTreeMap<u32, Arc<KeyspaceCore>>,
+    /// The numbers of the keyspaces, by name.
+    numbers: BTreeMap<String, u32>,
     manifest_bytes_max: u64,
     /// Set while nobody knows what a restart would find.
     doubt: Option<Doubt>,
+    /// Length of the manifest in force when it held its snapshot alone.
+    snapshot_len_bytes: u64,
 }
 
 /// Why an edit is not in force.
@@ -64,15 +68,20 @@ impl VersionSet {
             let core = KeyspaceCore::new(number, &keyspace.name, keyspace.settings.clone());
             (number, core)
         });
-        let cores = cores.collect();
+        let cores: BTreeMap<u32, Arc<KeyspaceCore>> = cores.collect();
+        let numbers = cores.values().map(|core| (core.name.clone(), core.number));
+        let numbers = numbers.collect();
+        let snapshot_len_bytes = manifest.as_ref().map_or(0, Manifest::len_bytes);
         VersionSet {
             directory,
             manifest,
             state,
             current,
             cores,
+            numbers,
             manifest_bytes_max,
             doubt: None,
+            snapshot_len_bytes,
         }
     }
 
@@ -89,6 +98,11 @@ impl VersionSet {
     /// The keyspaces.
     pub(crate) fn cores(&self) -> &BTreeMap<u32, Arc<KeyspaceCore>> {
         &self.cores
+    }
+
+    /// The keyspace of a name.
+    pub(crate) fn core_named(&self, name: &str) -> Option<&Arc<KeyspaceCore>> {
+        self.cores.get(self.numbers.get(name)?)
     }
 
     /// Length of the manifest in bytes.
@@ -171,7 +185,10 @@ impl VersionSet {
         for change in &edit.changes {
             match change {
                 Change::RemoveTable { number } => {
-                    let gone = self.current.tables().find(|table| table.file.number() == *number);
+                    let keyspace = self.state.tables.get(number).map(|table| table.record.keyspace);
+                    let view = keyspace.and_then(|keyspace| self.current.keyspace(keyspace));
+                    let mut tables = view.into_iter().flat_map(|view| view.tables());
+                    let gone = tables.find(|table| table.file.number() == *number);
                     gone.expect("a removed table is in the version")
                         .file
                         .mark_obsolete();
@@ -198,9 +215,12 @@ impl VersionSet {
                 } => {
                     let core = KeyspaceCore::new(*number, name, settings.clone());
                     self.cores.insert(*number, core);
+                    self.numbers.insert(name.clone(), *number);
                 }
                 Change::DropKeyspace { number } => {
-                    self.cores.remove(number);
+                    if let Some(core) = self.cores.remove(number) {
+                        self.numbers.remove(&core.name);
+                    }
                 }
                 _ => {}
             }
@@ -215,13 +235,18 @@ impl VersionSet {
         }
     }
 
-    /// Starts a new manifest if the one in force has grown past its limit. Where that fails the old one goes on, or the next edit
+    /// Starts a new manifest if the one in force has grown past its limit, and to twice its snapshot: a large state is not written
+    /// again for every few edits. Where that fails the old one goes on, or the next edit
     /// settles which of them is in force; an error means that nothing may be written any more.
     pub(crate) fn roll_over_if_long(&mut self, number: impl FnOnce() -> u64) -> Result<()> {
         let Some(manifest) = &self.manifest else {
             return Ok(());
         };
-        if manifest.len_bytes() < self.manifest_bytes_max {
+        if manifest.len_bytes()
+            < self
+                .manifest_bytes_max
+                .max(self.snapshot_len_bytes.saturating_mul(2))
+        {
             return Ok(());
         }
         match self.replace_manifest(number()) {
@@ -250,6 +275,7 @@ impl VersionSet {
             self.doubt.get_or_insert_default().manifests.push(number);
             return Err(CommitError::Refused(error));
         }
+        self.snapshot_len_bytes = manifest.len_bytes();
         let old = self.manifest.replace(manifest);
         let doubt = self.doubt.take().unwrap_or_default();
         // Leftovers are removed at the next open.

@@ -4,7 +4,7 @@
 //! when it is read, and one of ours can never be written. The state knows no open file; the version (`version.rs`) is
 //! its counterpart with open tables, and the dead sets of both must agree.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use roaring::RoaringTreemap;
 
@@ -41,6 +41,10 @@ pub(crate) struct ManifestState {
     pub(crate) keyspaces: BTreeMap<u32, KeyspaceState>,
     pub(crate) next_keyspace: u32,
     pub(crate) tables: BTreeMap<u64, TableState>,
+    /// The names in use.
+    names: BTreeSet<String>,
+    /// The tables of each keyspace that has any: dropping one looks at no other.
+    tables_of: BTreeMap<u32, BTreeSet<u64>>,
     /// All segments up to this number are flushed.
     pub(crate) flushed_segment: u64,
     /// No file with this number or a higher one was ever named by the manifest.
@@ -79,10 +83,7 @@ impl ManifestState {
             } => self.create_keyspace(*number, name, settings),
             Change::DropKeyspace { number } => self.drop_keyspace(*number),
             Change::AddTable(record) => self.add_table(record),
-            Change::RemoveTable { number } => match self.tables.remove(number) {
-                Some(_) => Ok(()),
-                None => contradiction("the removal of a known table", format!("table {number}")),
-            },
+            Change::RemoveTable { number } => self.remove_table(*number),
             Change::MoveTable { number, level } => match self.tables.get_mut(number) {
                 Some(_) if *level > LEVEL_MAX => {
                     contradiction(format!("a level up to {LEVEL_MAX}"), format!("level {level}"))
@@ -122,7 +123,7 @@ impl ManifestState {
                 format!("keyspace {number}"),
             );
         }
-        if self.keyspaces.values().any(|existing| existing.name == name) {
+        if self.names.contains(name) {
             return contradiction("a keyspace name not in use", format!("{name:?} again"));
         }
         let Some(next) = number.checked_add(1) else {
@@ -137,14 +138,31 @@ impl ManifestState {
             settings: settings.clone(),
         };
         self.keyspaces.insert(number, state);
+        self.names.insert(name.to_owned());
         Ok(())
     }
 
     fn drop_keyspace(&mut self, number: u32) -> Result<(), Contradiction> {
-        if self.keyspaces.remove(&number).is_none() {
+        let Some(keyspace) = self.keyspaces.remove(&number) else {
             return contradiction("the drop of a known keyspace", format!("keyspace {number}"));
+        };
+        self.names.remove(&keyspace.name);
+        for table in self.tables_of.remove(&number).unwrap_or_default() {
+            self.tables.remove(&table);
         }
-        self.tables.retain(|_, table| table.record.keyspace != number);
+        Ok(())
+    }
+
+    fn remove_table(&mut self, number: u64) -> Result<(), Contradiction> {
+        let Some(table) = self.tables.remove(&number) else {
+            return contradiction("the removal of a known table", format!("table {number}"));
+        };
+        if let Some(siblings) = self.tables_of.get_mut(&table.record.keyspace) {
+            siblings.remove(&number);
+            if siblings.is_empty() {
+                self.tables_of.remove(&table.record.keyspace);
+            }
+        }
         Ok(())
     }
 
@@ -168,6 +186,10 @@ impl ManifestState {
             dead: RoaringTreemap::new(),
         };
         self.tables.insert(record.number, state);
+        self.tables_of
+            .entry(record.keyspace)
+            .or_default()
+            .insert(record.number);
         Ok(())
     }
 

@@ -126,7 +126,6 @@ impl KeyspaceView {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Version {
     keyspaces: imbl::OrdMap<u32, Arc<KeyspaceView>>,
-    flushed_table_count_max: usize,
 }
 
 impl Version {
@@ -140,9 +139,10 @@ impl Version {
         self.keyspaces.iter().map(|(&number, view)| (number, view))
     }
 
-    /// Most flushed tables that a keyspace has: what readers pay for a lagging compaction.
-    pub(crate) fn flushed_table_count_max(&self) -> usize {
-        self.flushed_table_count_max
+    /// Flushed tables of one keyspace: what its readers pay for a lagging compaction. Those of all others cost nothing to skip.
+    pub(crate) fn flushed_table_count(&self, keyspace: u32) -> usize {
+        self.keyspace(keyspace)
+            .map_or(0, |view| view.flushed_tables().len())
     }
 
     /// All tables of all keyspaces.
@@ -155,7 +155,8 @@ impl Version {
         Version::default().after(&state.to_edit(), &ManifestState::default(), files)
     }
 
-    /// The version after an edit. `before` is the manifest's state before it; `added` holds the tables it adds, open.
+    /// The version after an edit. `before` is the manifest's state before it; `added` holds the tables it adds, open. Costs nothing
+    /// for a keyspace that the edit does not touch.
     pub(crate) fn after(
         &self,
         edit: &Edit,
@@ -200,12 +201,6 @@ impl Version {
                 Change::Flushed { .. } | Change::NextFile { .. } | Change::NextKeyspace { .. } => {}
             }
         }
-        next.flushed_table_count_max = next
-            .keyspaces
-            .values()
-            .map(|view| view.flushed_tables().len())
-            .max()
-            .unwrap_or(0);
         next
     }
 
