@@ -3,6 +3,7 @@
 use tephra_sstable::{AppendError, FormatError, Policy};
 
 use crate::compose::LawFailure;
+use crate::merge::PrefixError;
 
 /// Why a merge stopped, or refused to start.
 ///
@@ -59,6 +60,17 @@ pub enum MergeError {
         end: u64,
         /// Records of the input.
         record_count: u64,
+    },
+    /// The prefix that a block inherits could not be read.
+    #[error("input {input}: reading the prefix of block {block}: {error}")]
+    ReadPrefix {
+        /// The input.
+        input: usize,
+        /// The block.
+        block: u64,
+        /// Why.
+        #[source]
+        error: PrefixError,
     },
     /// The separators of an input do not yield the prefix that a block inherits.
     #[error("input {input}: block {block} inherits {expected} units, its separator gives {found}")]

@@ -93,4 +93,4 @@ mod test_rng;
 pub use compose::{ComposeValues, ComposeWithKey, Composed, Law, LawFailure, Replace, Values, WithKey};
 pub use error::MergeError;
 pub use job::{CompactionError, MergeReport, Observer, OutputSink, Unobserved, merge_tables};
-pub use merge::{BlockPrefixes, MergeInput, MergeUnit, Merger, Progress, Strategy, Trust};
+pub use merge::{BlockPrefixes, MergeInput, MergeUnit, Merger, PrefixError, Progress, Strategy, Trust};

@@ -23,6 +23,13 @@ pub enum CompactionError {
         /// Why.
         error: TableWriteError,
     },
+    /// An input is not what its certificate says: output table `table_id` came out of order, or retains less than it
+    /// could.
+    #[error("output table {table_id} is not the union of its inputs: an input's certificate is wrong")]
+    WrongCertificate {
+        /// The table, which was abandoned.
+        table_id: u64,
+    },
     /// The sink did not create or finish an output.
     #[error("output: {0}")]
     Sink(#[from] io::Error),

@@ -1,6 +1,6 @@
 //! One merge, from inputs to finished tables.
 
-use tephra_sstable::{TableOptions, write_encoded_table};
+use tephra_sstable::{Rule, TableOptions, TableSummary, TableWriteError, write_encoded_table};
 
 use super::error::CompactionError;
 use super::observer::Observer;
@@ -52,6 +52,8 @@ pub fn merge_tables<U: MergeUnit, L: Law<U>, S: OutputSink>(
             ..options.clone()
         },
         sink,
+        last_key: (Vec::new(), 0),
+        is_first: true,
     };
     let mut report = MergeReport::default();
     let mut total = Progress::default();
@@ -92,15 +94,31 @@ fn keys_to_fill<U: MergeUnit, L: Law<U>>(merger: &Merger<'_, U, L>, target_table
 struct TableOutput<'s, S: OutputSink> {
     options: TableOptions,
     sink: &'s mut S,
+    /// Last key of the table before, as bytes and its length: the order of both is the order of keys.
+    last_key: (Vec<u8>, u64),
+    is_first: bool,
 }
 
 impl<S: OutputSink> TableOutput<'_, S> {
-    /// Writes one table; gives the length of its file.
+    /// Writes one table; gives the length of its file. The pass over its keys judges the certificates of the inputs,
+    /// see [`Trust::Certified`](crate::Trust::Certified).
     fn write(&mut self, stream: &tephra_sstable::EncodedStream) -> Result<u64, CompactionError> {
         let (table_id, out) = self.sink.create()?;
         self.options.table_id = table_id;
         match write_encoded_table(stream.view(), &self.options, out) {
+            Ok((_, summary)) if !self.follows(&summary) => {
+                self.sink.abandon(table_id);
+                Err(CompactionError::WrongCertificate { table_id })
+            }
+            Err(TableWriteError::Stream(error))
+                if matches!(error.rule, Rule::KeyOrder | Rule::KeyIsPrefix) =>
+            {
+                self.sink.abandon(table_id);
+                Err(CompactionError::WrongCertificate { table_id })
+            }
             Ok((out, summary)) => {
+                self.last_key = (summary.last_key.clone(), summary.last_key_units);
+                self.is_first = false;
                 let file_len_bytes = summary.file_len_bytes;
                 self.sink.finish(out, summary)?;
                 Ok(file_len_bytes)
@@ -110,5 +128,12 @@ impl<S: OutputSink> TableOutput<'_, S> {
                 Err(CompactionError::Write { table_id, error })
             }
         }
+    }
+
+    /// Whether a table is ordinarily coded and begins behind the one before.
+    fn follows(&self, summary: &TableSummary) -> bool {
+        let (last_key, last_units) = &self.last_key;
+        let is_behind = (last_key, *last_units) < (&summary.first_key, summary.first_key_units);
+        summary.ordinary_front_coding && (self.is_first || is_behind)
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use tephra_sstable::ordinal_bitmap::OrdinalBitmap;
 use tephra_sstable::{Table, TableError, Unit};
 
-use crate::merge::{BlockPrefixes, MergeInput, Trust};
+use crate::merge::{BlockPrefixes, MergeInput, PrefixError, Trust};
 
 /// A table with the records that are dead in it. Certified if its properties say so; verifies the checksums of all
 /// payload pages that have not been touched before, since a certificate is worth nothing without them.
@@ -41,12 +41,13 @@ where
     B: AsRef<[u8]> + Send + Sync + fmt::Debug,
     U: Unit,
 {
-    fn append_prefix(&self, block: u64, units: u64, prefix: &mut U::Owned) {
+    fn append_prefix(&self, block: u64, units: u64, prefix: &mut U::Owned) -> Result<(), PrefixError> {
         let ordinal = block.saturating_mul(self.meta().policy.records_per_block.get().into());
         let mut cursor = self.cursor();
-        if cursor.seek_ordinal(ordinal).is_ok_and(|is_valid| is_valid) {
+        if cursor.seek_ordinal(ordinal)? {
             let key = cursor.key();
             U::push(prefix, U::slice(key, 0, units.min(U::len(key))));
         }
+        Ok(())
     }
 }

@@ -41,21 +41,18 @@ impl<U: Unit> Value<'_, U> {
     }
 }
 
-/// Folds one more value into what the older ones gave.
+/// Folds one more value into what the older ones gave. `key` is the key of both, where the law asks for it.
 pub(super) fn compose<'a, U: Lane, L: Law<U>, H: History<U>>(
     law: &L,
     output: &Output<U>,
+    key: &U::Owned,
     older: Value<'a, U>,
-    newer: &mut Source<'a, U, H>,
+    newer: &Source<'a, U, H>,
 ) -> Result<Value<'a, U>, MergeError> {
     if L::REPLACES {
         return Ok(Value::Borrowed(newer.value()));
     }
-    let mut key = U::Owned::default();
-    if L::NEEDS_KEY {
-        newer.append_key_prefix(newer.head.key_units, &mut key)?;
-    }
-    let key = L::NEEDS_KEY.then(|| U::as_str(&key));
+    let key = L::NEEDS_KEY.then(|| U::as_str(key));
     let composed = call_law::<U, L>(law, key, older.as_str(), newer.value().string::<U>());
     let record = output.record_count();
     match composed.map_err(|failure| MergeError::law(law.name(), record, failure))? {
@@ -68,18 +65,18 @@ pub(super) fn compose<'a, U: Lane, L: Law<U>, H: History<U>>(
     }
 }
 
-/// Writes the head of `source` with a value, its own or another.
+/// Writes the head of `source` with a value, its own or another. `key` is a buffer.
 pub(super) fn emit<U: Lane, H: History<U>>(
     output: &mut Output<U>,
     source: &mut Source<'_, U, H>,
+    key: &mut U::Owned,
     lcp: u64,
     value: U::Str<'_>,
 ) -> Result<(), MergeError> {
     if lcp > 0 && output.record_count() == 0 {
         // The first record behind a cut retains nothing: its key is written whole.
-        let mut key = U::Owned::default();
-        source.append_key_prefix(source.head.key_units, &mut key)?;
-        output.append(0, U::as_str(&key), value)
+        source.read_key(key)?;
+        output.append(0, U::as_str(key), value)
     } else {
         output.append(lcp, source.suffix(lcp), value)
     }

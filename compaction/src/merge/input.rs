@@ -13,10 +13,18 @@ use crate::error::MergeError;
 pub enum Trust {
     /// The input's properties say "ordinary front coding, strictly ordered, written by our writer", and its pages
     /// pass their checksums. No key history is kept. What can be checked without one still is.
+    ///
+    /// Where a certificate is wrong and that is not seen, every record still has its own key and value; what may
+    /// be wrong is their order, or how much a frame retains. So an output that is strictly ordered and ordinarily
+    /// coded is the batch encoding of the union whatever the inputs were, and the pass over its keys that writing a
+    /// table makes anyway finds out. [`merge_tables`](crate::merge_tables) refuses such an output.
     Certified,
     /// Nothing is believed: order is checked exactly, and redundant front coding is accepted.
     Validating,
 }
+
+/// Why a prefix could not be read: the error of whoever keeps the prefixes.
+pub type PrefixError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Gives the prefix that a block inherits, so that a block can be read without those before it.
 ///
@@ -25,7 +33,10 @@ pub enum Trust {
 pub trait BlockPrefixes<U: Unit>: fmt::Debug + Sync {
     /// Appends the first `units` units of the first key of `block` to `prefix`; fewer if the source does not know
     /// them.
-    fn append_prefix(&self, block: u64, units: u64, prefix: &mut U::Owned);
+    ///
+    /// # Errors
+    /// The place where they are kept could not be read; the merge ends with it.
+    fn append_prefix(&self, block: u64, units: u64, prefix: &mut U::Owned) -> Result<(), PrefixError>;
 }
 
 /// One input of a merge.

@@ -52,6 +52,8 @@ pub(super) struct LoserTree<'a, U: Lane, H: History<U>> {
     output: Output<U>,
     /// Among equal keys the newest comes first.
     newest_first: bool,
+    /// A key, where a law or the first record behind a cut asks for it; kept for the next one.
+    key: U::Owned,
 }
 
 impl<'a, U: Lane, H: History<U>> LoserTree<'a, U, H> {
@@ -72,6 +74,7 @@ impl<'a, U: Lane, H: History<U>> LoserTree<'a, U, H> {
             players,
             output,
             newest_first,
+            key: U::Owned::default(),
         };
         tree.players[0] = tree.play_all(1);
         Ok(tree)
@@ -139,6 +142,7 @@ impl<'a, U: Lane, H: History<U>> LoserTree<'a, U, H> {
             players,
             output,
             newest_first,
+            key: _,
         } = self;
         let mut burst = output.burst();
         let (mut keys, mut records) = (0, 0);
@@ -222,7 +226,7 @@ impl<'a, U: Lane, H: History<U>> LoserTree<'a, U, H> {
         let lcp = U::lcp_of(self.players[0].code);
         let winner = &mut self.sources[self.players[0].source];
         let value = winner.value();
-        emit(&mut self.output, winner, lcp, value.string::<U>())?;
+        emit(&mut self.output, winner, &mut self.key, lcp, value.string::<U>())?;
         self.advance_winner()
     }
 
@@ -234,14 +238,17 @@ impl<'a, U: Lane, H: History<U>> LoserTree<'a, U, H> {
         let lcp = U::lcp_of(self.players[0].code);
         let mut value = Value::Borrowed(self.winner().value());
         let mut folded = 0;
+        if L::NEEDS_KEY && is_repeated::<U>(&self.players, self.players[0].source) {
+            self.sources[self.players[0].source].read_key(&mut self.key)?;
+        }
         while is_repeated::<U>(&self.players, self.players[0].source) {
             self.advance_winner()?;
-            let newer = &mut self.sources[self.players[0].source];
-            value = compose(law, &self.output, value, newer)?;
+            let newer = &self.sources[self.players[0].source];
+            value = compose(law, &self.output, &self.key, value, newer)?;
             folded += 1;
         }
         let last = &mut self.sources[self.players[0].source];
-        emit(&mut self.output, last, lcp, value.as_str())?;
+        emit(&mut self.output, last, &mut self.key, lcp, value.as_str())?;
         self.advance_winner()?;
         Ok(folded)
     }

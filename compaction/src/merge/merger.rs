@@ -99,8 +99,8 @@ impl<'a, U: MergeUnit, L: Law<U>> Merger<'a, U, L> {
             given.validate(input)?;
         }
         let declared = declared_width(&policy, inputs.iter().map(|input| &input.stream.meta));
-        let mut output = Output::new(policy, declared)?;
-        output.reserve_for(inputs.iter().map(|input| &input.stream.meta), cut_bytes)?;
+        let metas = inputs.iter().map(|input| &input.stream.meta);
+        let output = Output::new(policy, declared, metas, cut_bytes)?;
         let kernel = Kernel::new::<L>(inputs, output, strategy)?;
         Ok(Self {
             law,

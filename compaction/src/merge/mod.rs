@@ -16,10 +16,10 @@ mod reframe;
 mod source;
 mod two_way;
 
-pub use input::{BlockPrefixes, MergeInput, Trust};
+pub use input::{BlockPrefixes, MergeInput, PrefixError, Trust};
 pub use kernel::Strategy;
 pub use merger::{MergeUnit, Merger};
 pub use progress::Progress;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

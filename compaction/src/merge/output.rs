@@ -10,6 +10,9 @@ use tephra_sstable::{EncodedStream, FrameWriter, Policy, StreamMeta, Unit};
 use super::reframe::{reframe, uniform_width};
 use crate::error::MergeError;
 
+/// How far behind a cut an output may end, besides a 64th of it: a few records.
+const CUT_SPARE_BYTES: u64 = 4096;
+
 /// The output of a merge: frames, and the rule for what the stream declares of its values.
 #[derive(Debug)]
 pub(super) struct Output<U: Unit> {
@@ -19,36 +22,58 @@ pub(super) struct Output<U: Unit> {
     declared_width: Option<u64>,
     /// What the stream declares now.
     common_width: Option<u64>,
+    /// What is still to come, at most.
+    expected: Expected,
+    /// Units of payload at which outputs are cut.
+    cut_units: u64,
+}
+
+/// An upper bound of what a merge still writes, as nearly all merges keep it: no output is longer than its inputs
+/// together but where laws or cuts make it so.
+#[derive(Clone, Copy, Debug)]
+struct Expected {
+    units: u64,
+    records: u64,
 }
 
 impl<U: Unit> Output<U> {
-    pub(super) fn new(policy: Policy, declared_width: Option<u64>) -> Result<Self, MergeError> {
+    /// An output of these inputs, cut at about `cut_bytes`.
+    pub(super) fn new<'a>(
+        policy: Policy,
+        declared_width: Option<u64>,
+        inputs: impl Iterator<Item = &'a StreamMeta>,
+        cut_bytes: u64,
+    ) -> Result<Self, MergeError> {
         let frames = FrameWriter::new(policy, declared_width)?;
+        let mut expected = Expected { units: 0, records: 0 };
+        for meta in inputs {
+            expected.units = expected.units.saturating_add(meta.extent_units);
+            expected.records = expected.records.saturating_add(meta.record_count);
+        }
+        let cut_bytes = cut_bytes
+            .saturating_add(cut_bytes / 64)
+            .saturating_add(CUT_SPARE_BYTES);
         Ok(Self {
             frames,
             policy,
             declared_width,
             common_width: declared_width,
+            expected,
+            cut_units: cut_bytes.saturating_mul(8 / U::BITS),
         })
     }
 
-    /// Makes room for an output that is not longer than its inputs together, as nearly all are, and not longer than
-    /// a cut.
-    pub(super) fn reserve_for<'a>(
-        &mut self,
-        inputs: impl Iterator<Item = &'a StreamMeta>,
-        cut_bytes: u64,
-    ) -> Result<(), MergeError> {
-        let (mut units, mut records) = (0_u64, 0_u64);
-        for meta in inputs {
-            units = units.saturating_add(meta.extent_units);
-            records = records.saturating_add(meta.record_count);
-        }
-        let cut_units = cut_bytes.saturating_mul(8 / U::BITS);
-        if units > cut_units {
+    /// Makes room for what is expected, up to the next cut. Called where the stream is empty.
+    #[cold]
+    fn reserve(&mut self) -> Result<(), MergeError> {
+        let Expected {
+            mut units,
+            mut records,
+        } = self.expected;
+        if units > self.cut_units {
             // The share of the records that lies in one cut.
-            let share = u128::from(records) * u128::from(cut_units) / u128::from(units);
-            (units, records) = (cut_units, u64::try_from(share).unwrap_or(records));
+            let share = u128::from(records) * u128::from(self.cut_units) / u128::from(units);
+            (units, records) = (self.cut_units, u64::try_from(share).unwrap_or(records));
         }
         Ok(self.frames.try_reserve(units, records)?)
     }
@@ -97,6 +122,9 @@ impl<U: Unit> Output<U> {
         literal: U::Str<'_>,
         value: U::Str<'_>,
     ) -> Result<(), MergeError> {
+        if self.record_count() == 0 {
+            self.reserve()?;
+        }
         if self.common_width.is_some_and(|width| width != U::len(value)) {
             assert!(
                 self.policy.fixed_width().is_none(),
@@ -120,6 +148,10 @@ impl<U: Unit> Output<U> {
     /// Ends the stream and starts another one, which is told nothing of this one's last key.
     pub(super) fn take_stream(&mut self) -> Result<EncodedStream, MergeError> {
         let mut stream = self.frames.finish()?;
+        self.expected = Expected {
+            units: self.expected.units.saturating_sub(stream.meta.extent_units),
+            records: self.expected.records.saturating_sub(stream.meta.record_count),
+        };
         let is_fixed = self.policy.fixed_width().is_some();
         if stream.meta.record_count == 0 && !is_fixed {
             // The batch encoding of nothing declares a width of nothing.

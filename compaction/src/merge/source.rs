@@ -88,8 +88,8 @@ pub(super) struct Bounds<'a> {
 /// A bias that no payload position comes near.
 const JOINED_BIAS: u64 = 1 << 62;
 
-/// What a joined head consists of.
-#[derive(Debug)]
+/// What a joined head consists of. Its buffer is kept for the next one.
+#[derive(Debug, Default)]
 struct Joined<U: Lane> {
     /// Key units from `from` on.
     suffix: U::Owned,
@@ -112,8 +112,12 @@ pub(super) struct Source<'a, U: Lane, H: History<U>> {
     dead: Option<&'a OrdinalBitmap>,
     ordinals: Range<u64>,
     prefixes: Option<&'a dyn BlockPrefixes<U>>,
-    /// Present while the head is a joined one.
-    joined: Option<Box<Joined<U>>>,
+    /// Counts while the head is a joined one.
+    joined: Joined<U>,
+    /// A block's prefix while the source goes there, kept for the next one.
+    prefix: U::Owned,
+    /// Rebuilds keys for whom nothing else knows them; goes on where it stood. See [`Source::decode_key`].
+    decoder: Option<Box<KeyCursor<'a, U>>>,
     /// Frames follow each other in the output as they do here, so the fast path may read them.
     has_native_frames: bool,
 }
@@ -141,7 +145,9 @@ impl<'a, U: Lane, H: History<U>> Source<'a, U, H> {
             dead: given.dead.filter(|dead| dead.dead_count() > 0),
             ordinals: given.ordinal_range(),
             prefixes: given.prefixes,
-            joined: None,
+            joined: Joined::default(),
+            prefix: U::Owned::default(),
+            decoder: None,
             event_is_block_start: false,
             has_native_frames: meta.common_width == declared_width
                 && meta.common_width.is_none_or(|width| width <= meta.extent_units)
@@ -253,7 +259,7 @@ impl<'a, U: Lane, H: History<U>> Source<'a, U, H> {
     #[cold]
     #[inline(never)]
     pub(super) fn advance_slowly(&mut self) -> Result<(), MergeError> {
-        let at_block_start = self.head.countdown == 0 && self.event_is_block_start && self.joined.is_none();
+        let at_block_start = self.head.countdown == 0 && self.event_is_block_start && !self.head.is_joined();
         if !at_block_start {
             return self.advance_general(false);
         }
@@ -308,10 +314,11 @@ impl<'a, U: Lane, H: History<U>> Source<'a, U, H> {
     #[inline(never)]
     fn advance_general(&mut self, mut block_is_checked: bool) -> Result<(), MergeError> {
         let mut at = self.head.next;
-        match self.joined.take() {
+        if self.head.is_joined() {
             // The literal of a joined head has stayed in the history.
-            Some(joined) => at = joined.value.end,
-            None => self.history.commit(self.stream.payload, &self.head),
+            at = self.joined.value.end;
+        } else {
+            self.history.commit(self.stream.payload, &self.head);
         }
         let mut ordinal = self.next_ordinal();
         let mut key_units = self.head.key_units;
@@ -378,18 +385,13 @@ impl<'a, U: Lane, H: History<U>> Source<'a, U, H> {
             self.history.uncommit();
             U::get(frame.literal::<U>(payload), lcp - frame.retained)
         } else {
-            let mut suffix = U::Owned::default();
-            let known = self
-                .history
-                .assemble(payload, lcp, frame.key_units(), &mut suffix);
+            let suffix = &mut self.joined.suffix;
+            U::truncate(suffix, 0);
+            let known = self.history.assemble(payload, lcp, frame.key_units(), suffix);
             assert!(known, "sources that skip records keep the key");
-            let first = U::get(U::as_str(&suffix), 0);
-            let value = frame.value_start..frame.next;
-            self.joined = Some(Box::new(Joined {
-                suffix,
-                from: lcp,
-                value,
-            }));
+            let first = U::get(U::as_str(suffix), 0);
+            self.joined.from = lcp;
+            self.joined.value = frame.value_start..frame.next;
             self.head.bias = JOINED_BIAS;
             self.head.next = JOINED_BIAS * 2;
             first
@@ -412,7 +414,7 @@ impl<'a, U: Lane, H: History<U>> Source<'a, U, H> {
             self.event_is_block_start &= next_dead > event;
             event = event.min(next_dead);
         }
-        if self.joined.is_some() || !self.has_native_frames {
+        if self.head.is_joined() || !self.has_native_frames {
             event = ordinal;
             self.event_is_block_start = false;
         }
@@ -484,43 +486,48 @@ impl<'a, U: Lane, H: History<U>> Source<'a, U, H> {
             .map_err(|error| self.failed(error.into()))?;
         let frame = self.block_start(block)?;
         let at = frame.start;
-        let prefix = self.block_prefix(block, frame.retained)?;
-        let mut before = U::Owned::default();
-        let known = self.history.assemble(payload, 0, key_units, &mut before);
+        let mut prefix = std::mem::take(&mut self.prefix);
+        self.read_block_prefix(block, frame.retained, &mut prefix)?;
+        // No head is a joined one meanwhile, so the key before may lie where its units would.
+        let before = &mut self.joined.suffix;
+        U::truncate(before, 0);
+        let known = self.history.assemble(payload, 0, key_units, before);
         assert!(known, "sources that skip blocks keep the key");
-        let shared = U::lcp(U::as_str(&before), U::as_str(&prefix));
-        if shared == frame.retained {
+        let shared = U::lcp(U::as_str(before), U::as_str(&prefix));
+        let keeps_key = shared == frame.retained;
+        if !keeps_key {
+            // Both have a unit here unless the key before has ended; a prefix that does not grow is of a key out of
+            // order.
+            let before_unit = U::get(U::as_str(before), shared);
+            let unit = U::get(U::as_str(&prefix), shared).unwrap_or(0);
+            if let Some(before_unit) = before_unit.filter(|&before_unit| before_unit > unit) {
+                return Err(self.failed(FormatError::payload(at, Rule::KeyOrder, before_unit, unit)));
+            }
+            self.history.restart(U::as_str(&prefix));
+        }
+        self.prefix = prefix;
+        if keeps_key {
             return Ok((ordinal, at, key_units, u64::MAX));
         }
-        // Both have a unit here unless the key before has ended; a prefix that does not grow is of a key out of order.
-        let unit = |string| U::get(string, shared);
-        let (before_unit, unit) = (unit(U::as_str(&before)), unit(U::as_str(&prefix)).unwrap_or(0));
-        if let Some(before_unit) = before_unit.filter(|&before_unit| before_unit > unit) {
-            return Err(self.failed(FormatError::payload(at, Rule::KeyOrder, before_unit, unit)));
-        }
-        self.history.restart(U::as_str(&prefix));
         Ok((ordinal, at, frame.retained, shared))
     }
 
     /// The head's key from unit `from` on, which is at least what the code says is shared.
     pub(super) fn suffix(&self, from: u64) -> U::Str<'_> {
-        match &self.joined {
-            Some(joined) => {
-                let suffix = U::as_str(&joined.suffix);
-                U::slice(suffix, from - joined.from, U::len(suffix))
-            }
-            None => {
-                let (at, units) = (self.head.bias.wrapping_add(from), self.head.key_units - from);
-                U::string_at(self.stream.payload, at, units).expect("a head lies in its payload")
-            }
+        if self.head.is_joined() {
+            let suffix = U::as_str(&self.joined.suffix);
+            return U::slice(suffix, from - self.joined.from, U::len(suffix));
         }
+        let (at, units) = (self.head.bias.wrapping_add(from), self.head.key_units - from);
+        U::string_at(self.stream.payload, at, units).expect("a head lies in its payload")
     }
 
     /// The head's value.
     pub(super) fn value(&self) -> Place<'a> {
-        let (start, end) = match &self.joined {
-            Some(joined) => (joined.value.start, joined.value.end),
-            None => (self.head.bias.wrapping_add(self.head.key_units), self.head.next),
+        let (start, end) = if self.head.is_joined() {
+            (self.joined.value.start, self.joined.value.end)
+        } else {
+            (self.head.bias.wrapping_add(self.head.key_units), self.head.next)
         };
         Place {
             payload: self.stream.payload,
@@ -529,39 +536,43 @@ impl<'a, U: Lane, H: History<U>> Source<'a, U, H> {
         }
     }
 
-    /// Appends the first `units` units of the head's key. Where no history is kept the key is decoded once more: from its
-    /// block where the prefixes of blocks are known, otherwise from the stream's first record.
-    pub(super) fn append_key_prefix(&mut self, units: u64, out: &mut U::Owned) -> Result<(), MergeError> {
-        let mut key = U::Owned::default();
+    /// Puts the head's key into a buffer. Where no history is kept the key is decoded once more.
+    pub(super) fn read_key(&mut self, key: &mut U::Owned) -> Result<(), MergeError> {
+        U::truncate(key, 0);
         let payload = self.stream.payload;
-        if self.joined.is_none() {
+        let is_joined = self.head.is_joined();
+        if !is_joined {
             self.history.commit(payload, &self.head);
         }
-        let known = self.history.assemble(payload, 0, self.head.key_units, &mut key);
-        if self.joined.is_none() {
+        let known = self.history.assemble(payload, 0, self.head.key_units, key);
+        if !is_joined {
             self.history.uncommit();
         }
-        if !known {
-            self.decode_key(self.next_ordinal() - 1, &mut key)?;
+        match known {
+            true => Ok(()),
+            false => self.decode_key(self.next_ordinal() - 1, key),
         }
-        U::push(out, U::slice(U::as_str(&key), 0, units));
-        Ok(())
     }
 
-    /// Rebuilds the key of a record. `O(W)` frames where the prefixes of blocks are known.
-    fn decode_key(&self, ordinal: u64, key: &mut U::Owned) -> Result<(), MergeError> {
+    /// Rebuilds the key of a record, not before the one asked for last. From its block where the prefixes of blocks are
+    /// known; otherwise from the record asked for last, so all such records of a merge together cost one pass.
+    fn decode_key(&mut self, ordinal: u64, key: &mut U::Owned) -> Result<(), MergeError> {
         let block = ordinal / self.records_per_block();
         if self.prefixes.is_none() || block == 0 {
-            let mut cursor = KeyCursor::<U>::new(self.stream).map_err(|error| self.failed(error))?;
+            let mut cursor = match self.decoder.take() {
+                Some(cursor) => cursor,
+                None => Box::new(KeyCursor::new(self.stream).map_err(|error| self.failed(error))?),
+            };
             while cursor.frame().is_none_or(|frame| frame.ordinal < ordinal) {
                 cursor.next().map_err(|error| self.failed(error))?;
             }
             U::push(key, cursor.key());
+            self.decoder = Some(cursor);
             return Ok(());
         }
         let (payload, meta) = (self.stream.payload, &self.stream.meta);
         let mut frame = self.block_start(block)?;
-        *key = self.block_prefix(block, frame.retained)?;
+        self.read_block_prefix(block, frame.retained, key)?;
         loop {
             U::push(key, frame.literal::<U>(payload));
             if frame.ordinal == ordinal {
@@ -588,14 +599,20 @@ impl<'a, U: Lane, H: History<U>> Source<'a, U, H> {
     }
 
     /// What the first key of a block retains of the key before it.
-    fn block_prefix(&self, block: u64, units: u64) -> Result<U::Owned, MergeError> {
-        let mut prefix = U::Owned::default();
+    fn read_block_prefix(&self, block: u64, units: u64, prefix: &mut U::Owned) -> Result<(), MergeError> {
+        U::truncate(prefix, 0);
         if let Some(prefixes) = self.prefixes {
-            prefixes.append_prefix(block, units, &mut prefix);
+            prefixes
+                .append_prefix(block, units, prefix)
+                .map_err(|error| MergeError::ReadPrefix {
+                    input: self.input,
+                    block,
+                    error,
+                })?;
         }
-        let found = U::len(U::as_str(&prefix));
+        let found = U::len(U::as_str(prefix));
         match found == units {
-            true => Ok(prefix),
+            true => Ok(()),
             false => Err(MergeError::BlockPrefix {
                 input: self.input,
                 block,

@@ -35,6 +35,8 @@ pub(super) struct TwoWay<'a, U: Lane, H: History<U>> {
     older: Source<'a, U, H>,
     newer: Source<'a, U, H>,
     output: Output<U>,
+    /// A key, where a law or the first record behind a cut asks for it; kept for the next one.
+    key: U::Owned,
 }
 
 impl<'a, U: Lane, H: History<U>> TwoWay<'a, U, H> {
@@ -48,6 +50,7 @@ impl<'a, U: Lane, H: History<U>> TwoWay<'a, U, H> {
             older: Source::new(older, 0, declared)?,
             newer: Source::new(newer, 1, declared)?,
             output,
+            key: U::Owned::default(),
         })
     }
 
@@ -86,7 +89,12 @@ impl<'a, U: Lane, H: History<U>> TwoWay<'a, U, H> {
         budget: u64,
         progress: &mut Progress,
     ) -> Result<(), MergeError> {
-        let Self { older, newer, output } = self;
+        let Self {
+            older,
+            newer,
+            output,
+            key: _,
+        } = self;
         let (older_bounds, newer_bounds) = (older.bounds(), newer.bounds());
         let (mut left, mut right) = (older.head, newer.head);
         let mut burst = output.burst();
@@ -240,27 +248,35 @@ impl<'a, U: Lane, H: History<U>> TwoWay<'a, U, H> {
     #[cold]
     #[inline(never)]
     fn step_slowly<L: Law<U>>(&mut self, law: &L, progress: &mut Progress) -> Result<(), MergeError> {
-        let order = match self.older.head.code.cmp(&self.newer.head.code) {
+        let Self {
+            older,
+            newer,
+            output,
+            key,
+        } = self;
+        let order = match older.head.code.cmp(&newer.head.code) {
             Ordering::Greater => Ordering::Less,
             Ordering::Less => Ordering::Greater,
-            Ordering::Equal => settle(&mut self.older, &mut self.newer),
+            Ordering::Equal => settle(older, newer),
         };
         match order {
             Ordering::Less => {
-                emit_own(&mut self.output, &mut self.older)?;
-                self.older.advance_slowly()?;
+                emit_own(output, older, key)?;
+                older.advance_slowly()?;
             }
             Ordering::Greater => {
-                emit_own(&mut self.output, &mut self.newer)?;
-                self.newer.advance_slowly()?;
+                emit_own(output, newer, key)?;
+                newer.advance_slowly()?;
             }
             Ordering::Equal => {
-                let lcp = U::lcp_of(self.older.head.code);
-                let older = Value::Borrowed(self.older.value());
-                let value = compose(law, &self.output, older, &mut self.newer)?;
-                emit(&mut self.output, &mut self.newer, lcp, value.as_str())?;
-                self.older.advance_slowly()?;
-                self.newer.advance_slowly()?;
+                let lcp = U::lcp_of(older.head.code);
+                if L::NEEDS_KEY {
+                    newer.read_key(key)?;
+                }
+                let value = compose(law, output, key, Value::Borrowed(older.value()), newer)?;
+                emit(output, newer, key, lcp, value.as_str())?;
+                older.advance_slowly()?;
+                newer.advance_slowly()?;
                 progress.records += 1;
             }
         }
@@ -304,7 +320,14 @@ pub(super) fn settle<U: Lane, H: History<U>>(
 fn emit_own<U: Lane, H: History<U>>(
     output: &mut Output<U>,
     source: &mut Source<'_, U, H>,
+    key: &mut U::Owned,
 ) -> Result<(), MergeError> {
     let value = source.value();
-    emit(output, source, U::lcp_of(source.head.code), value.string::<U>())
+    emit(
+        output,
+        source,
+        key,
+        U::lcp_of(source.head.code),
+        value.string::<U>(),
+    )
 }

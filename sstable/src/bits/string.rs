@@ -110,6 +110,18 @@ impl BitString {
             .try_reserve(usize::try_from(extra_bytes).unwrap_or(usize::MAX))
     }
 
+    /// As [`BitString::try_reserve`], for no more than that.
+    ///
+    /// # Errors
+    ///
+    /// No memory; the string has not changed.
+    pub fn try_reserve_exact(&mut self, extra: u64) -> Result<(), TryReserveError> {
+        let end_bytes = self.len.saturating_add(extra).div_ceil(8);
+        let extra_bytes = end_bytes.saturating_sub(self.bytes.len() as u64);
+        self.bytes
+            .try_reserve_exact(usize::try_from(extra_bytes).unwrap_or(usize::MAX))
+    }
+
     /// Appends the low `width` bits of `value`, the highest of them first.
     ///
     /// # Panics

@@ -75,6 +75,11 @@ impl Unit for Bit {
     }
 
     #[inline]
+    fn try_reserve_exact(owned: &mut BitString, extra: u64) -> Result<(), TryReserveError> {
+        owned.try_reserve_exact(extra)
+    }
+
+    #[inline]
     fn truncate(owned: &mut BitString, len: u64) {
         owned.truncate(len);
     }

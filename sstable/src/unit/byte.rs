@@ -92,6 +92,11 @@ impl Unit for Byte {
     }
 
     #[inline]
+    fn try_reserve_exact(owned: &mut Vec<u8>, extra: u64) -> Result<(), TryReserveError> {
+        owned.try_reserve_exact(index(extra))
+    }
+
+    #[inline]
     fn truncate(owned: &mut Vec<u8>, len: u64) {
         owned.truncate(index(len));
     }

@@ -112,6 +112,8 @@ pub trait Unit:
     fn advance(owned: &mut Self::Owned, keep: u64, string: Self::Str<'_>);
     /// Makes room for `extra` more units, or leaves the string as it is.
     fn try_reserve(owned: &mut Self::Owned, extra: u64) -> Result<(), TryReserveError>;
+    /// As [`Unit::try_reserve`], for no more than that.
+    fn try_reserve_exact(owned: &mut Self::Owned, extra: u64) -> Result<(), TryReserveError>;
     /// Keeps the first `len` units, and the memory.
     fn truncate(owned: &mut Self::Owned, len: u64);
     /// Appends a string.

@@ -78,6 +78,8 @@ pub struct TableSummary {
     pub last_key_units: u64,
     /// The width of every value, if records do not say it.
     pub common_width: Option<u64>,
+    /// Whether every frame retains all that its key shares with the one before.
+    pub ordinary_front_coding: bool,
     /// Length of the payload.
     pub payload_len_bytes: u64,
     /// Length of the filter; 0 if there is none.

@@ -160,6 +160,7 @@ fn summary<U: Unit>(properties: Properties<U>, footer: &Footer) -> TableSummary 
         last_key_units: U::len(U::as_str(&properties.last_key)),
         last_key: U::into_bytes(properties.last_key),
         common_width: properties.common_width,
+        ordinary_front_coding: properties.ordinary_front_coding,
         payload_len_bytes: len(TableSection::Payload),
         filter_len_bytes: len(TableSection::Filter),
         index_len_bytes: len(TableSection::Directory) + len(TableSection::Separators),

@@ -11,7 +11,8 @@
 //! ```
 //!
 //! The stack holds 16 spans. When it is full its units are appended to one owned buffer, `flat`, and the
-//! stack starts anew behind them; so scratch never exceeds the key, and each literal is copied at most once.
+//! stack starts anew behind them; so each literal is copied at most once, and scratch never exceeds the longest key, which
+//! a buffer of the key itself never does with less.
 //!
 //! Of the buffer the first `flat_units` units count; it is cut to them when more are appended.
 //!
@@ -102,7 +103,9 @@ impl<U: Lane> Spans<U> {
     #[inline(never)]
     fn flatten(&mut self, payload: &[u8], key_units: u64) {
         U::truncate(&mut self.flat, self.flat_units);
-        grow_to_power_of_two::<U>(&mut self.flat, key_units);
+        let extra = key_units - self.flat_units;
+        // Exactly: doubling may ask for more than a buffer that has grown by every key. If memory ends, pushing says so.
+        let _ = U::try_reserve_exact(&mut self.flat, extra);
         let mut end = self.stack[0].start;
         for index in 0..self.depth {
             let start = end;
@@ -133,15 +136,6 @@ fn span_pieces<'k, U: Lane>(
             U::string_at(payload, at, end - start).expect("spans lie in the payload")
         })
     })
-}
-
-/// Makes room for `units` units in all, in powers of two bytes as a key that grows unit by unit would.
-fn grow_to_power_of_two<U: Lane>(buffer: &mut U::Owned, units: u64) {
-    let wanted_bytes = (units * U::BITS).div_ceil(8).next_power_of_two().max(8);
-    let wanted_units = wanted_bytes * 8 / U::BITS;
-    let extra = wanted_units.saturating_sub(U::len(U::as_str(buffer)));
-    // If memory ends, pushing says so.
-    let _ = U::try_reserve(buffer, extra);
 }
 
 impl<U: Lane> History<U> for Spans<U> {
@@ -209,6 +203,7 @@ impl<U: Lane> History<U> for Spans<U> {
         self.depth = 0;
         self.flat_units = U::len(prefix);
         U::truncate(&mut self.flat, 0);
+        let _ = U::try_reserve_exact(&mut self.flat, self.flat_units);
         U::push(&mut self.flat, prefix);
     }
 

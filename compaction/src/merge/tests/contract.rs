@@ -8,7 +8,8 @@ use tephra_sstable::{Byte, EncodedStream, Policy, Rule, StreamMeta};
 
 use super::support::{KnownPrefixes, Records, encode};
 use crate::{
-    BlockPrefixes, ComposeValues, Composed, LawFailure, MergeError, MergeInput, Merger, Replace, Values,
+    BlockPrefixes, ComposeValues, Composed, LawFailure, MergeError, MergeInput, Merger, PrefixError, Replace,
+    Values,
 };
 
 fn records(pairs: &[(&str, &str)]) -> Records {
@@ -163,6 +164,56 @@ fn certified_inputs_can_be_cut_at_every_key() {
     assert!(merger.is_done());
 }
 
+#[test]
+fn a_prefix_that_cannot_be_read_ends_the_merge_with_its_cause() {
+    #[derive(Debug)]
+    struct Unreadable;
+    impl BlockPrefixes<Byte> for Unreadable {
+        fn append_prefix(&self, _: u64, _: u64, _: &mut Vec<u8>) -> Result<(), PrefixError> {
+            Err("page 7 is damaged".into())
+        }
+    }
+    let mut policy = Policy::byte_variable();
+    policy.records_per_block = NonZeroU32::MIN;
+    let stream = encode::<Byte>(policy, &records(&[("a", "1"), ("ab", "22"), ("ac", "333")]));
+    let mut dead = OrdinalBitmap::new(3);
+    dead.insert(0);
+    let input = MergeInput::<Byte> {
+        dead: Some(&dead),
+        prefixes: Some(&Unreadable),
+        ..MergeInput::validating(stream.view())
+    };
+    let error = Merger::new(&[input], Replace).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "input 0: reading the prefix of block 1: page 7 is damaged"
+    );
+}
+
+/// Cause: a certified source without block prefixes decoded a key from the stream's first record at every cut. Loss:
+/// a merge cut into n outputs read its inputs n times. Now it goes on where it stood.
+#[test]
+fn certified_inputs_without_prefixes_can_be_cut_at_every_key() {
+    let policy = Policy::byte_variable();
+    let side = |step: u32| -> Records {
+        (0..100_u32)
+            .map(|n| (format!("key {:03}", step * n).into_bytes(), vec![1; 3]))
+            .collect()
+    };
+    let sides = [side(2), side(3), side(5)];
+    let streams = sides.each_ref().map(|side| encode::<Byte>(policy, side));
+    let inputs = streams
+        .each_ref()
+        .map(|stream| MergeInput::<Byte>::certified(stream.view()));
+    let mut merger = Merger::new(&inputs, Replace).unwrap();
+    for (key, value) in super::support::union(&sides) {
+        merger.step(1).unwrap();
+        let alone = Records::from([(key, value)]);
+        assert_eq!(merger.cut().unwrap(), encode::<Byte>(policy, &alone), "{alone:?}");
+    }
+    assert!(merger.is_done());
+}
+
 /// Cause: a source that skips a dead block took the prefix of the block behind it without comparing it with the last
 /// key before. Loss: an input out of order gave an output out of order. Now that prefix is compared too.
 #[test]
@@ -170,12 +221,13 @@ fn an_input_out_of_order_behind_a_skipped_block_is_refused() {
     #[derive(Debug)]
     struct RetainsA;
     impl BlockPrefixes<Byte> for RetainsA {
-        fn append_prefix(&self, block: u64, units: u64, prefix: &mut Vec<u8>) {
+        fn append_prefix(&self, block: u64, units: u64, prefix: &mut Vec<u8>) -> Result<(), PrefixError> {
             assert!(
                 block < 2 && units == 0 || block == 2 && units == 1,
                 "{block} {units}"
             );
             prefix.extend(std::iter::repeat_n(b'a', usize::try_from(units).unwrap()));
+            Ok(())
         }
     }
     let mut policy = Policy::byte_variable();

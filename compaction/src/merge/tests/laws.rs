@@ -1,9 +1,10 @@
 //! Associativity: the result does not depend on which inputs were merged first.
 
+use tephra_sstable::ordinal_bitmap::OrdinalBitmap;
 use tephra_sstable::{Bit, BitStr, BitString, Byte, EncodedStream, Unit};
 
 use super::support::{Records, TestUnit, encode, random_records};
-use super::union::{assert_same, run};
+use super::union::{assert_same, check_cuts, run};
 use crate::merge::MergeUnit;
 use crate::test_rng::TestRng;
 use crate::{
@@ -131,6 +132,66 @@ fn parenthesise<U: MergeUnit, L: Law<U> + Copy>(
     results
 }
 
+/// What a law makes of records, oldest first.
+fn folded<'r>(
+    records: impl Iterator<Item = (&'r Vec<u8>, &'r Vec<u8>)>,
+    fold: impl Fn(&[u8], &[u8], &[u8]) -> Vec<u8>,
+) -> Records {
+    let mut folded = Records::new();
+    for (key, value) in records {
+        let composed = folded
+            .get(key)
+            .map_or_else(|| value.clone(), |older| fold(key, older, value));
+        folded.insert(key.clone(), composed);
+    }
+    folded
+}
+
+/// A law over inputs some of whose records are dead, cut behind every few keys.
+fn check_dead_and_cut<U: TestUnit + MergeUnit, L: Law<U> + Copy>(
+    rng: &mut TestRng,
+    inputs: &[Records],
+    streams: &[EncodedStream],
+    law: L,
+    fold: impl Fn(&[u8], &[u8], &[u8]) -> Vec<u8>,
+    strategy: Strategy,
+    place: &str,
+) {
+    let dead: Vec<_> = inputs
+        .iter()
+        .map(|records| {
+            let mut dead = OrdinalBitmap::new(records.len() as u64);
+            for ordinal in 0..records.len() as u64 {
+                if rng.one_in(3) {
+                    dead.insert(ordinal);
+                }
+            }
+            dead
+        })
+        .collect();
+    let live = inputs.iter().zip(&dead).flat_map(|(records, dead)| {
+        let numbered = (0_u64..).zip(records);
+        numbered.filter_map(|(ordinal, record)| (!dead.contains(ordinal)).then_some(record))
+    });
+    let given: Vec<_> = streams
+        .iter()
+        .zip(&dead)
+        .map(|(stream, dead)| MergeInput::<U> {
+            dead: Some(dead),
+            ..MergeInput::certified(stream.view())
+        })
+        .collect();
+    let expected = folded(live, fold);
+    check_cuts(
+        rng,
+        &given,
+        law,
+        strategy,
+        &expected,
+        &format!("{place}, {strategy:?}, dead"),
+    );
+}
+
 fn check_associativity<U: TestUnit + MergeUnit, L: Law<U> + Copy>(
     seed: u64,
     law: L,
@@ -152,14 +213,7 @@ fn check_associativity<U: TestUnit + MergeUnit, L: Law<U> + Copy>(
             }
         }
     }
-    let mut folded = Records::new();
-    for (key, value) in inputs.iter().flatten() {
-        let composed = folded
-            .get(key)
-            .map_or_else(|| value.clone(), |older| fold(key, older, value));
-        folded.insert(key.clone(), composed);
-    }
-    let expected = encode::<U>(policy, &folded);
+    let expected = encode::<U>(policy, &folded(inputs.iter().flatten(), &fold));
     let streams: Vec<_> = inputs
         .iter()
         .map(|records| encode::<U>(policy, records))
@@ -172,6 +226,7 @@ fn check_associativity<U: TestUnit + MergeUnit, L: Law<U> + Copy>(
             &expected,
             &format!("{place}, {strategy:?}, all at once"),
         );
+        check_dead_and_cut::<U, L>(&mut rng, &inputs, &streams, law, &fold, strategy, &place);
     }
     let results = parenthesise::<U, L>(&mut rng, &streams, law, &place);
     assert_eq!(results.len(), 5, "four inputs have five parenthesisations");

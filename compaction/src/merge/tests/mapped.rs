@@ -1,16 +1,20 @@
 //! Inputs over a mapping: nothing is read past what may be read, and the file may be gone.
 #![expect(unsafe_code, reason = "mapping a file has no safe interface")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "files with names, to take the names away"
+)]
 
 use std::io::Write;
 
 use memmap2::{Mmap, MmapOptions};
-use tephra_sstable::{Bit, Byte, EncodedStream, EncodedView};
+use tephra_sstable::{Bit, Byte, EncodedStream, EncodedView, Policy};
 
-use super::support::{RandomInputs, TestUnit, encode, union};
+use super::support::{RandomInputs, TestUnit, encode, random_records, union};
 use super::union::{assert_same, run};
 use crate::merge::MergeUnit;
 use crate::test_rng::TestRng;
-use crate::{MergeInput, Replace, Strategy, Trust};
+use crate::{MergeInput, Merger, Replace, Strategy, Trust};
 
 const PAGE_BYTES: usize = 4096;
 
@@ -80,6 +84,51 @@ fn check<U: TestUnit + MergeUnit>(seed: u64) {
             assert_same(&found, &expected, &place);
         }
     }
+}
+
+/// A merge goes on over files that have lost their names between two steps, and over those names given to others.
+#[test]
+fn sources_stay_pinned_while_their_files_are_unlinked() {
+    let mut rng = TestRng::new(5);
+    let policy = Policy::byte_variable();
+    let folder = tempfile::tempdir().unwrap();
+    let sides: Vec<_> = (0..3)
+        .map(|_| random_records::<Byte>(&mut rng, &policy, 4000))
+        .collect();
+    let streams: Vec<_> = sides.iter().map(|side| encode::<Byte>(policy, side)).collect();
+    let paths: Vec<_> = (0..3)
+        .map(|side| folder.path().join(format!("{side}.table")))
+        .collect();
+    let maps: Vec<_> = streams
+        .iter()
+        .zip(&paths)
+        .map(|(stream, path)| {
+            std::fs::write(path, &stream.payload).unwrap();
+            let file = std::fs::File::open(path).unwrap();
+            // SAFETY: nobody writes to the file; it is unlinked below, never truncated.
+            unsafe { Mmap::map(&file) }.unwrap()
+        })
+        .collect();
+    let inputs: Vec<_> = streams
+        .iter()
+        .zip(&maps)
+        .map(|(stream, map)| {
+            MergeInput::<Byte>::certified(EncodedView {
+                payload: map,
+                readable: map,
+                ..stream.view()
+            })
+        })
+        .collect();
+    let mut merger = Merger::new(&inputs, Replace).unwrap();
+    for path in &paths {
+        merger.step(500).unwrap();
+        std::fs::remove_file(path).unwrap();
+        std::fs::write(path, b"another file of that name").unwrap();
+    }
+    while !merger.step(500).unwrap().done {}
+    let expected = encode::<Byte>(policy, &union(&sides));
+    assert_same(&merger.finish().unwrap(), &expected, "unlinked files");
 }
 
 #[test]

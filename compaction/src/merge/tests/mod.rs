@@ -3,5 +3,5 @@
 mod contract;
 mod laws;
 mod mapped;
-mod support;
+pub(crate) mod support;
 mod union;

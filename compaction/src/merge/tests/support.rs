@@ -8,7 +8,7 @@ use tephra_sstable::{
     BackspaceCode, Bit, BitString, Byte, EncodedStream, Policy, StreamMeta, Unit, encode_batch,
 };
 
-use crate::merge::BlockPrefixes;
+use crate::merge::{BlockPrefixes, PrefixError};
 use crate::test_rng::TestRng;
 
 /// A unit that tests can make strings of.
@@ -243,9 +243,10 @@ impl KnownPrefixes {
 }
 
 impl<U: TestUnit> BlockPrefixes<U> for KnownPrefixes {
-    fn append_prefix(&self, block: u64, units: u64, prefix: &mut U::Owned) {
+    fn append_prefix(&self, block: u64, units: u64, prefix: &mut U::Owned) -> Result<(), PrefixError> {
         let first_key = &self.first_keys[usize::try_from(block).unwrap()];
         let units = usize::try_from(units).unwrap().min(first_key.len());
         U::push(prefix, U::as_str(&U::make(&first_key[..units])));
+        Ok(())
     }
 }

@@ -44,6 +44,33 @@ pub(super) fn run<U: MergeUnit, L: Law<U>>(
     (output, records)
 }
 
+/// Merges with a cut behind every key or every few, and compares each output with the batch encoding of its records.
+pub(super) fn check_cuts<U: TestUnit + MergeUnit, L: Law<U>>(
+    rng: &mut TestRng,
+    inputs: &[MergeInput<'_, U>],
+    law: L,
+    strategy: Strategy,
+    expected: &Records,
+    place: &str,
+) {
+    let policy = inputs[0].stream.meta.policy;
+    let mut merger =
+        Merger::with_strategy(inputs, law, strategy).unwrap_or_else(|error| panic!("{place}: {error}"));
+    let keys_max = [1, 1, 2, 20][usize::try_from(rng.below(4)).unwrap()];
+    let mut left = expected.iter().map(|(key, value)| (key.clone(), value.clone()));
+    while !merger.is_done() {
+        let budget = rng.range(1, keys_max + 1);
+        let keys = merger
+            .step(budget)
+            .unwrap_or_else(|error| panic!("{place}: {error}"))
+            .keys;
+        let part: Records = left.by_ref().take(usize::try_from(keys).unwrap()).collect();
+        let found = merger.cut().unwrap_or_else(|error| panic!("{place}: {error}"));
+        assert_same(&found, &encode::<U>(policy, &part), &format!("{place}, cut"));
+    }
+    assert_eq!(left.next(), None, "{place}: records are left");
+}
+
 pub(super) fn assert_same(found: &EncodedStream, expected: &EncodedStream, place: &str) {
     assert_eq!(found.meta, expected.meta, "{place}: metadata");
     let differs = found
@@ -82,6 +109,16 @@ fn check_union<U: TestUnit + MergeUnit>(seed: u64) {
             let (found, consumed) = run(&mut rng, &given, Replace, strategy, &place);
             assert_same(&found, &expected, &place);
             assert_eq!(consumed, records, "{place}: records");
+            if seed.is_multiple_of(4) {
+                check_cuts(
+                    &mut rng,
+                    &given,
+                    Replace,
+                    strategy,
+                    &union(&random.records),
+                    &place,
+                );
+            }
         }
     }
 }
@@ -182,6 +219,7 @@ fn check_partial_inputs<U: TestUnit + MergeUnit>(seed: u64) {
         let place = format!("seed {seed}, {strategy:?}");
         let (found, _) = run(&mut rng, &given, Replace, strategy, &place);
         assert_same(&found, &expected, &place);
+        check_cuts(&mut rng, &given, Replace, strategy, &union(&live), &place);
     }
 }
 
