@@ -25,10 +25,44 @@ pub(crate) fn with_added(dead: &DeadSet, record_count: u64, added: &RoaringTreem
         Some(bitmap) => OrdinalBitmap::clone(bitmap),
         None => OrdinalBitmap::new(record_count),
     };
-    for ordinal in added {
-        bitmap.insert(ordinal);
+    for run in runs_of(added) {
+        bitmap.insert_range(run);
     }
     Some(Arc::new(bitmap))
+}
+
+/// The runs of consecutive ordinals of a set, in order. Costs a step a run, not one an ordinal.
+pub(crate) fn runs_of(ordinals: &RoaringTreemap) -> impl Iterator<Item = Range<u64>> {
+    ordinals.bitmaps().flat_map(|(high, bitmap)| {
+        let mut iter = bitmap.iter();
+        std::iter::from_fn(move || iter.next_range()).map(move |run| {
+            let base = u64::from(high) << 32;
+            base + u64::from(*run.start())..base + u64::from(*run.end()) + 1
+        })
+    })
+}
+
+/// The runs of live ordinals in a range. Costs a step a run and one for 64 dead records.
+pub(crate) fn live_runs(dead: &DeadSet, ordinals: Range<u64>) -> impl Iterator<Item = Range<u64>> {
+    let mut rest = ordinals;
+    std::iter::from_fn(move || {
+        let start = next_live(dead, rest.clone())?;
+        let end = match dead {
+            None => rest.end,
+            Some(bitmap) => bitmap.next_dead(start).min(rest.end),
+        };
+        rest.start = end;
+        Some(start..end)
+    })
+}
+
+/// Those ordinals of a set that are alive.
+pub(crate) fn live_part(dead: &DeadSet, ordinals: &RoaringTreemap) -> RoaringTreemap {
+    let mut live = RoaringTreemap::new();
+    for run in runs_of(ordinals).flat_map(|run| live_runs(dead, run)) {
+        live.insert_range(run);
+    }
+    live
 }
 
 /// Number of dead records.
@@ -41,15 +75,18 @@ pub(crate) fn is_dead(dead: &DeadSet, ordinal: u64) -> bool {
     dead.as_ref().is_some_and(|bitmap| bitmap.contains(ordinal))
 }
 
-/// The ordinals that are dead now and were alive in an earlier state of the same set.
-pub(crate) fn added_since(earlier: &DeadSet, now: &DeadSet) -> Vec<u64> {
-    match now {
-        None => Vec::new(),
-        Some(bitmap) => bitmap
-            .iter()
-            .filter(|&ordinal| !is_dead(earlier, ordinal))
-            .collect(),
-    }
+/// The ordinals of a range that are dead now and were alive in an earlier state of the same set.
+pub(crate) fn added_since(
+    earlier: &DeadSet,
+    now: &DeadSet,
+    ordinals: Range<u64>,
+) -> impl Iterator<Item = u64> {
+    let next_dead = move |from: u64| {
+        let next = now.as_ref().map_or(ordinals.end, |bitmap| bitmap.next_dead(from));
+        (next < ordinals.end).then_some(next)
+    };
+    std::iter::successors(next_dead(ordinals.start), move |&ordinal| next_dead(ordinal + 1))
+        .filter(|&ordinal| !is_dead(earlier, ordinal))
 }
 
 /// The first ordinal of a range that is alive.
@@ -83,9 +120,28 @@ mod tests {
             (0, 2, 3)
         );
         assert!(is_dead(&second, 64) && !is_dead(&first, 64) && !is_dead(&None, 3));
-        assert_eq!(added_since(&first, &second), [64]);
-        assert_eq!(added_since(&None, &first), [3, 99]);
-        assert_eq!(added_since(&second, &None), [0; 0]);
+        let added = |earlier, now, ordinals| added_since(earlier, now, ordinals).collect::<Vec<u64>>();
+        assert_eq!(added(&first, &second, 0..100), [64]);
+        assert_eq!(added(&None, &first, 0..100), [3, 99]);
+        assert_eq!(added(&None, &first, 4..99), [0; 0]);
+        assert_eq!(added(&second, &None, 0..100), [0; 0]);
+    }
+
+    #[test]
+    fn runs_and_their_live_parts_are_exact() {
+        let mut set = RoaringTreemap::new();
+        set.insert_range(5..70_000);
+        set.insert(70_001);
+        set.insert_range((1 << 32) - 2..(1 << 32) + 3);
+        let runs: Vec<Range<u64>> = runs_of(&set).collect();
+        let high = 1 << 32;
+        assert_eq!(runs, [5..70_000, 70_001..70_002, high - 2..high, high..high + 3]);
+        let small: RoaringTreemap = (0..90).collect();
+        let dead = with_added(&None, 100, &[0, 1, 50, 89].into_iter().collect());
+        let live: Vec<u64> = live_part(&dead, &small).into_iter().collect();
+        let expected: Vec<u64> = (2..89).filter(|&ordinal| ordinal != 50).collect();
+        assert_eq!(live, expected);
+        assert!(live_runs(&dead, 10..10).next().is_none() && live_part(&None, &small) == small);
     }
 
     #[test]

@@ -12,7 +12,7 @@
 use std::sync::Arc;
 
 use crate::error::Result;
-use crate::memtable::{Entry, Memtable};
+use crate::memtable::{Entry, Interval, Memtable};
 use crate::value::Value;
 use crate::version::Version;
 
@@ -44,6 +44,7 @@ impl Instant {
     pub(crate) fn get(&self, keyspace: u32, key: &[u8]) -> Result<Option<Value>> {
         match self.active.get(keyspace, key) {
             Some(entry) => Ok(value_of(entry)),
+            None if self.active.covers(keyspace, key) => Ok(None),
             None => self.layers.get(keyspace, key),
         }
     }
@@ -66,6 +67,9 @@ impl Layers {
             if let Some(entry) = frozen.root.get(keyspace, key) {
                 return Ok(value_of(entry));
             }
+            if frozen.root.covers(keyspace, key) {
+                return Ok(None);
+            }
         }
         match self.version.keyspace(keyspace) {
             Some(view) => view.get(key),
@@ -80,6 +84,9 @@ impl Layers {
             if let Some(entry) = frozen.root.get(keyspace, key) {
                 return entry.is_put();
             }
+            if frozen.root.covers(keyspace, key) {
+                return false;
+            }
         }
         let Some(view) = self.version.keyspace(keyspace) else {
             return false;
@@ -87,6 +94,28 @@ impl Layers {
         // A filter that cannot be read says maybe: the read that needs the table will report it.
         view.candidates(key)
             .any(|table| table.file.may_contain(key).unwrap_or(true))
+    }
+
+    /// Whether a range delete has anything to shield here. May be a needless yes, never a wrong no.
+    pub(crate) fn may_hold_in(&self, interval: &Interval) -> bool {
+        let (lower, upper) = interval.bounds();
+        for frozen in &self.frozen {
+            let mut entries = frozen.root.range(interval.keyspace(), lower, upper);
+            if entries.any(Entry::is_put) {
+                return true;
+            }
+            if frozen.root.intervals().covers_whole(interval) {
+                return false;
+            }
+        }
+        let Some(view) = self.version.keyspace(interval.keyspace()) else {
+            return false;
+        };
+        view.overlapping(interval).any(|table| {
+            table
+                .live_ordinal_in(interval)
+                .map_or(true, |ordinal| ordinal.is_some())
+        })
     }
 }
 

@@ -126,6 +126,11 @@ pub(crate) fn prefix_bounds(prefix: &[u8]) -> (Bound<Key>, Bound<Key>) {
 
 /// Whether no key can lie between the bounds.
 pub(crate) fn bounds_are_empty(lower: &Bound<Key>, upper: &Bound<Key>) -> bool {
+    slices_are_empty(bound_as_slice(lower), bound_as_slice(upper))
+}
+
+/// As [`bounds_are_empty`], of borrowed keys.
+pub(crate) fn slices_are_empty(lower: Bound<&[u8]>, upper: Bound<&[u8]>) -> bool {
     match (lower, upper) {
         (Bound::Included(a), Bound::Included(b)) => a > b,
         (Bound::Included(a) | Bound::Excluded(a), Bound::Included(b) | Bound::Excluded(b)) => a >= b,

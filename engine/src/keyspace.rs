@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::iter::Range;
 use crate::key::{KeyRange, prefix_bounds};
 use crate::limits;
+use crate::memtable::Interval;
 use crate::options::Durability;
 use crate::settings::KeyspaceSettings;
 use crate::value::Value;
@@ -145,6 +146,40 @@ impl Keyspace {
         self.handle
             .engine()
             .commit(&record, std::slice::from_ref(self), durability)
+    }
+
+    /// Removes all keys in a range, with the database's default durability. One short record in the log, whatever the range
+    /// holds; a few searches a table at the next flush, and tables that lie in the range go as a whole. A range without keys, and
+    /// an inverted one, is no error.
+    ///
+    /// # Errors
+    /// A bound longer than a key may be: nothing was written. A failed log: see [`Error::usability`].
+    pub fn delete_range(&self, range: impl KeyRange) -> Result<()> {
+        self.delete_range_with(range, self.handle.engine().options().durability)
+    }
+
+    /// Removes all keys in a range.
+    ///
+    /// # Errors
+    /// As [`Keyspace::delete_range`].
+    pub fn delete_range_with(&self, range: impl KeyRange, durability: Durability) -> Result<()> {
+        let interval = Interval::of_bounds(self.number(), &range.into_bounds());
+        let mut record = RecordBuilder::new();
+        if !interval.is_empty() {
+            limits::check_range(&interval, 0)?;
+            record.delete_range(&interval);
+        }
+        self.handle
+            .engine()
+            .commit(&record, std::slice::from_ref(self), durability)
+    }
+
+    /// Removes everything in the keyspace: the range without bounds.
+    ///
+    /// # Errors
+    /// As [`Keyspace::delete_range`].
+    pub fn clear(&self) -> Result<()> {
+        self.delete_range(..)
     }
 
     /// The value of a key now. Copies nothing; see [`Value`] for what the handle keeps alive.

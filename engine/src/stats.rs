@@ -27,6 +27,8 @@ pub struct Stats {
     pub memtable_entry_count: usize,
     /// Deletes waiting in memtables for their flush.
     pub memtable_delete_count: usize,
+    /// Range deletes waiting in memtables for their flush; those that touch count as one.
+    pub memtable_range_delete_count: usize,
     /// Memory the memtables are taken to hold, in bytes.
     pub memtable_bytes: usize,
     /// Frozen memtables waiting for their flush.

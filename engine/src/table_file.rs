@@ -19,6 +19,7 @@ use crate::directory::Directory;
 use crate::error::{Error, Result};
 use crate::file_name::FileName;
 use crate::iter::{Bounds, key_span_overlaps};
+use crate::memtable::Interval;
 use crate::version::TableRecord;
 use crate::vfs::FileBytes;
 
@@ -162,6 +163,20 @@ impl TableFile {
             Bound::Excluded(key) => self.ordinal_of_bound(key, false)?,
         };
         Ok(first..end.max(first))
+    }
+
+    /// The ordinals of the keys in an interval. Two searches at most; none where it covers the table.
+    pub(crate) fn ordinals_in(&self, interval: &Interval) -> Result<Range<u64>> {
+        let lower = if interval.start() <= self.first_key() {
+            Bound::Unbounded
+        } else {
+            Bound::Included(interval.start())
+        };
+        let upper = match interval.end() {
+            Some(end) if end <= self.last_key() => Bound::Excluded(end),
+            _ => Bound::Unbounded,
+        };
+        self.ordinals(lower, upper)
     }
 
     /// The number of keys below `key`; or up to and with it.

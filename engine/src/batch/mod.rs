@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use crate::db::DbHandle;
 use crate::error::{Error, Result};
+use crate::key::KeyRange;
 use crate::keyspace::Keyspace;
 use crate::limits;
+use crate::memtable::Interval;
 use crate::options::Durability;
 use record::RecordBuilder;
 
@@ -57,6 +59,22 @@ impl Batch {
         self
     }
 
+    /// Adds a delete of all keys in a range; see [`Keyspace::delete_range`]. A range in which no key can lie adds nothing.
+    pub fn delete_range(&mut self, keyspace: impl AsRef<Keyspace>, range: impl KeyRange) -> &mut Self {
+        let keyspace = keyspace.as_ref();
+        let interval = Interval::of_bounds(keyspace.number(), &range.into_bounds());
+        let len_bytes = self.record.payload().len();
+        if !interval.is_empty() && self.admits(keyspace, limits::check_range(&interval, len_bytes)) {
+            self.record.delete_range(&interval);
+        }
+        self
+    }
+
+    /// Adds a delete of everything in a keyspace.
+    pub fn clear(&mut self, keyspace: impl AsRef<Keyspace>) -> &mut Self {
+        self.delete_range(keyspace, ..)
+    }
+
     /// Number of operations collected.
     pub fn len(&self) -> usize {
         self.record.op_count()
@@ -83,15 +101,20 @@ impl Batch {
 
     /// Checks one operation against the limits and the keyspace's settings, and remembers its keyspace and the first refusal.
     fn accepts(&mut self, keyspace: &Keyspace, key: &[u8], value: Option<&[u8]>) -> bool {
+        let core = keyspace.core();
+        let accepted = limits::check(key, value.unwrap_or_default(), self.record.payload().len())
+            .and_then(|()| value.map_or(Ok(()), |value| core.settings.check_value(&core.name, value)));
+        self.admits(keyspace, accepted)
+    }
+
+    /// Remembers the keyspace of an operation and, if it is the first, what the checks refused.
+    fn admits(&mut self, keyspace: &Keyspace, checked: Result<()>) -> bool {
         let refusal = if !keyspace.belongs_to(&self.handle) {
             Some(Error::ForeignKeyspace {
                 name: keyspace.name().to_owned(),
             })
         } else {
-            let core = keyspace.core();
-            limits::check(key, value.unwrap_or_default(), self.record.payload().len())
-                .and_then(|()| value.map_or(Ok(()), |value| core.settings.check_value(&core.name, value)))
-                .err()
+            checked.err()
         };
         if !self
             .touched

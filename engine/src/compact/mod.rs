@@ -3,7 +3,8 @@
 //! ```text
 //! version --level_view--> picker --job--> merger --sink--> new tables       synced, directory synced, opened
 //!                                                             |
-//!              late kills: what flushes killed in the inputs since the start, killed in the outputs too
+//!              late kills: what flushes killed in the inputs since the start, killed in the outputs too;
+//!                          key ranges they deleted since, deleted in the outputs
 //!                                                             |
 //! one edit:   remove the inputs that are still there | add the outputs | kill in the outputs
 //! ```
@@ -14,7 +15,10 @@
 mod late_kills;
 mod level_view;
 mod merge;
+mod range_kills;
 mod run;
 mod sink;
 #[cfg(test)]
 mod tests;
+
+pub(crate) use range_kills::{CompactionStart, RangeKills};

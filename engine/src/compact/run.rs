@@ -7,7 +7,7 @@ use std::time::Duration;
 use tephra_compaction::picker::{Decision, Job, JobKind, RangeRequest, Running, pick, pick_range};
 
 use super::level_view::{levels_of, picker_options};
-use super::{late_kills, merge};
+use super::{CompactionStart, late_kills, merge};
 use crate::db::Engine;
 use crate::error::Result;
 use crate::keyspace::KeyspaceCore;
@@ -23,14 +23,14 @@ impl Engine {
     /// Runs the most urgent compaction, if one is due. Returns whether there was one. One runs at a time.
     pub(crate) fn compact_once(&self) -> Result<bool> {
         let _one_at_a_time = self.compacting.lock();
-        let version = Arc::clone(&self.layers().version);
-        for (keyspace, view) in version.keyspaces() {
+        let start = self.start_compaction();
+        for (keyspace, view) in start.version().keyspaces() {
             let Some(core) = self.core_of(keyspace) else {
                 continue;
             };
             let options = picker_options(&self.options, &core.settings);
             if let Decision::Run(job) = pick(&levels_of(view), &Running::default(), &options) {
-                self.run_job(&core, view, &job)?;
+                self.run_job(&start, &core, view, &job)?;
                 return Ok(true);
             }
         }
@@ -55,8 +55,8 @@ impl Engine {
     fn compact_step(&self, keyspace: u32) -> Result<Option<Vec<Weak<TableFile>>>> {
         let _one_at_a_time = self.compacting.lock();
         self.check_writable()?;
-        let version = Arc::clone(&self.layers().version);
-        let (Some(view), Some(core)) = (version.keyspace(keyspace), self.core_of(keyspace)) else {
+        let start = self.start_compaction();
+        let (Some(view), Some(core)) = (start.version().keyspace(keyspace), self.core_of(keyspace)) else {
             return Ok(None);
         };
         let options = picker_options(&self.options, &core.settings);
@@ -65,7 +65,7 @@ impl Engine {
         else {
             return Ok(None);
         };
-        let outcome = self.run_job(&core, view, &job);
+        let outcome = self.run_job(&start, &core, view, &job);
         if let Err(error) = &outcome {
             self.counters.background_failed(error);
         }
@@ -89,6 +89,7 @@ impl Engine {
     /// Does what a job says. Returns the tables that left the version. The caller holds the compaction lock.
     fn run_job(
         &self,
+        start: &CompactionStart<'_>,
         keyspace: &KeyspaceCore,
         view: &KeyspaceView,
         job: &Job,
@@ -103,7 +104,7 @@ impl Engine {
                     .filter_map(|&number| find(view, number))
                     .cloned()
                     .collect();
-                self.merge(keyspace, inputs, job.output_level)
+                self.merge(start, keyspace, inputs, job.output_level)
             }
         }
     }
@@ -141,6 +142,7 @@ impl Engine {
     /// Merges tables, given oldest first, into new ones of a level.
     fn merge(
         &self,
+        start: &CompactionStart<'_>,
         keyspace: &KeyspaceCore,
         inputs: Vec<TableView>,
         level: u32,
@@ -148,7 +150,7 @@ impl Engine {
         let outputs = merge::merge(self, keyspace, &inputs, level)?;
         let read_bytes = inputs.iter().map(|table| table.file.len_bytes()).sum();
         let written_bytes = outputs.values().map(|file| file.len_bytes()).sum();
-        let removed = self.install_merge(keyspace.number, &inputs, outputs)?;
+        let removed = self.install_merge(start, keyspace.number, &inputs, outputs)?;
         self.counters.compacted(read_bytes, written_bytes);
         Ok(removed)
     }
@@ -156,6 +158,7 @@ impl Engine {
     /// Makes the one edit of a merge and publishes it. Outputs that do not become part of the version are unlinked.
     pub(super) fn install_merge(
         &self,
+        start: &CompactionStart<'_>,
         keyspace: u32,
         inputs: &[TableView],
         outputs: BTreeMap<u64, Arc<TableFile>>,
@@ -168,7 +171,8 @@ impl Engine {
             give_up();
             return Ok(Vec::new());
         };
-        let kills = late_kills::find(inputs, now, &outputs).inspect_err(|_| give_up())?;
+        let ranges = start.range_kills_since(keyspace);
+        let kills = late_kills::find(inputs, now, &ranges, &outputs).inspect_err(|_| give_up())?;
         let mut edit = Edit::default();
         let numbers: Vec<u64> = inputs.iter().map(|table| table.file.number()).collect();
         let removed: Vec<_> = tables_still_there(Some(now), &numbers).collect();
@@ -185,9 +189,11 @@ impl Engine {
             }
             edit.changes.push(Change::AddTable(file.record().clone()));
             if let Some(ordinals) = kills.get(number) {
+                let mut ordinals = ordinals.clone();
+                ordinals.optimize();
                 edit.changes.push(Change::Kill {
                     table: *number,
-                    ordinals: ordinals.clone(),
+                    ordinals,
                 });
             }
             added.insert(*number, Arc::clone(file));

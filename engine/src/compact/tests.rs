@@ -42,6 +42,7 @@ fn deletes_flushed_while_a_compaction_runs_are_killed_in_its_outputs() {
     for step in [3, 1, 1000] {
         let db = two_tables(100);
         let engine = db.default_keyspace().handle().engine();
+        let start = engine.start_compaction();
         let inputs = inputs_of(&db);
         let outputs = merge::merge(engine, db.default_keyspace().core(), &inputs, 6).expect("merges");
         assert!(outputs.len() > 1, "several outputs share the kills");
@@ -50,8 +51,10 @@ fn deletes_flushed_while_a_compaction_runs_are_killed_in_its_outputs() {
         }
         db.flush().expect("flush");
         let before = db.contents();
-        engine.install_merge(0, &inputs, outputs).expect("installs");
-        drop(inputs);
+        engine
+            .install_merge(&start, 0, &inputs, outputs)
+            .expect("installs");
+        drop((inputs, start));
         assert_eq!(db.contents(), before, "nothing that was deleted comes back");
         let stats = db.stats();
         assert_eq!(stats.live_record_count, before.len() as u64);
@@ -67,13 +70,16 @@ fn deletes_flushed_while_a_compaction_runs_are_killed_in_its_outputs() {
 fn a_put_after_a_late_delete_wins_over_the_outputs() {
     let db = two_tables(20);
     let engine = db.default_keyspace().handle().engine();
+    let start = engine.start_compaction();
     let inputs = inputs_of(&db);
     let outputs = merge::merge(engine, db.default_keyspace().core(), &inputs, 6).expect("merges");
     db.delete(key(5)).expect("delete");
     db.flush().expect("flush");
     db.put(key(5), "newest").expect("put");
     db.flush().expect("flush");
-    engine.install_merge(0, &inputs, outputs).expect("installs");
+    engine
+        .install_merge(&start, 0, &inputs, outputs)
+        .expect("installs");
     assert_eq!(db.get(key(5)).expect("get").as_deref(), Some(&b"newest"[..]));
     db.delete(key(5)).expect("delete");
     db.flush().expect("flush");
@@ -82,7 +88,7 @@ fn a_put_after_a_late_delete_wins_over_the_outputs() {
         None,
         "no older record comes to light"
     );
-    drop(inputs);
+    drop((inputs, start));
     db.assert_sound();
 }
 
@@ -98,6 +104,7 @@ fn a_keyspace_dropped_while_it_is_compacted_takes_the_outputs_along() {
     }
     let number = doomed.number();
     let engine = Arc::clone(db.default_keyspace().handle());
+    let start = engine.engine().start_compaction();
     let inputs: Vec<TableView> = {
         let layers = engine.engine().layers();
         layers
@@ -113,8 +120,9 @@ fn a_keyspace_dropped_while_it_is_compacted_takes_the_outputs_along() {
     db.drop_keyspace(&doomed).expect("drops");
     engine
         .engine()
-        .install_merge(number, &inputs, outputs)
+        .install_merge(&start, number, &inputs, outputs)
         .expect("gives up without an error");
+    drop(start);
     drop((inputs, doomed, engine));
     assert_eq!(db.count_files(".table"), 0, "{:?}", db.files());
     db.assert_sound();
@@ -165,4 +173,106 @@ fn deleting_everything_converges_to_no_table_whatever_levels_it_lay_on() {
         "idle means idle"
     );
     db.assert_sound();
+}
+
+/// Deletes of every kind, each flushed before, while or after a merge of everything runs; in one generation or in one each; with a
+/// put behind them or not.
+#[test]
+fn range_deletes_in_every_order_with_a_running_compaction_are_exact() {
+    type Write = fn(&TestDb);
+    let writes: [Write; 4] = [
+        |db| db.delete_range(key(10)..key(40)).expect("deletes"),
+        |db| db.delete(key(50)).expect("delete"),
+        |db| db.put(key(20), "newest").expect("put"),
+        |db| db.clear().expect("clears"),
+    ];
+    // Each write happens at one of four places: before the start (flushed or not), while it runs, or after the installation.
+    for places in 0..4u32.pow(4) {
+        let place_of = |write: u32| places / 4u32.pow(write) % 4;
+        for flush_each in [false, true] {
+            let db = two_tables(100);
+            let mut model: std::collections::BTreeMap<u32, &str> = (0..100).map(|n| (n, "new")).collect();
+            let mut run = |place: u32| {
+                for (number, write) in (0..).zip(writes) {
+                    if place_of(number) == place {
+                        write(&db);
+                        match number {
+                            0 => model.retain(|n, _| !(10..40).contains(n)),
+                            1 => drop(model.remove(&50)),
+                            2 => drop(model.insert(20, "newest")),
+                            _ => model.clear(),
+                        }
+                        if flush_each {
+                            db.flush().expect("flush");
+                        }
+                    }
+                }
+            };
+            let engine = db.default_keyspace().handle().engine();
+            run(0);
+            db.flush().expect("flush");
+            run(1);
+            let start = engine.start_compaction();
+            let inputs: Vec<TableView> = start
+                .version()
+                .keyspace(0)
+                .expect("exists")
+                .tables()
+                .rev()
+                .cloned()
+                .collect();
+            let outputs = merge::merge(engine, db.default_keyspace().core(), &inputs, 6).expect("merges");
+            db.flush().expect("flush");
+            run(2);
+            db.flush().expect("flush");
+            engine
+                .install_merge(&start, 0, &inputs, outputs)
+                .expect("installs");
+            drop((inputs, start));
+            run(3);
+            for _ in 0..2 {
+                let expected: Vec<_> = model
+                    .iter()
+                    .map(|(n, v)| (key(*n).to_vec(), v.as_bytes().to_vec()))
+                    .collect();
+                assert_eq!(
+                    db.contents(),
+                    expected,
+                    "places {places}, flush each: {flush_each}"
+                );
+                db.flush().expect("flush");
+            }
+            db.assert_sound();
+        }
+    }
+}
+
+#[test]
+fn a_late_range_delete_costs_no_look_up_by_key() {
+    let db = TestDb::open(manual().memtable_bytes(16 << 20));
+    for generation in ["old", "new"] {
+        for number in 0..50_000 {
+            db.put(key(number), generation).expect("put");
+        }
+        db.flush().expect("flush");
+    }
+    let engine = db.default_keyspace().handle().engine();
+    let start = engine.start_compaction();
+    let inputs = inputs_of(&db);
+    let outputs = merge::merge(engine, db.default_keyspace().core(), &inputs, 6).expect("merges");
+    db.delete_range(key(100)..key(49_000)).expect("deletes");
+    db.delete(key(50)).expect("delete");
+    db.flush().expect("flush");
+    let now = engine.layers();
+    let now = now.version.keyspace(0).expect("exists");
+    let ranges = start.range_kills_since(0);
+    let kills = super::late_kills::find(&inputs, now, &ranges, &outputs).expect("finds");
+    assert_eq!(kills.values().map(|ordinals| ordinals.len()).sum::<u64>(), 48_901);
+    // Without the ranges every key is looked up, to the same end.
+    let one_by_one = super::late_kills::find(&inputs, now, &crate::memtable::Intervals::default(), &outputs);
+    assert_eq!(one_by_one.expect("finds"), kills);
+    engine
+        .install_merge(&start, 0, &inputs, outputs)
+        .expect("installs");
+    assert_eq!(db.contents().len(), 50_000 - 48_901);
 }

@@ -24,6 +24,7 @@ use tephra_wal::{LogSegment, LogWriter};
 use super::spare::Prepared;
 use crate::background::Work;
 use crate::clock::Clock;
+use crate::compact::RangeKills;
 use crate::directory::Directory;
 use crate::error::{Error, Result};
 use crate::instant::{Instant, Layers};
@@ -62,6 +63,7 @@ pub(crate) struct Engine {
     pub(crate) versions: Mutex<VersionSet>,
     pub(crate) flushing: Mutex<()>,
     pub(crate) compacting: Mutex<()>,
+    pub(crate) range_kills: RangeKills,
     pub(crate) next_file: AtomicU64,
     pub(crate) work: Work,
     pub(crate) counters: Counters,
@@ -104,6 +106,9 @@ impl Engine {
             let state = self.state.read();
             if let Some(entry) = state.active.get(keyspace, key) {
                 return Ok(crate::instant::value_of(entry));
+            }
+            if state.active.covers(keyspace, key) {
+                return Ok(None);
             }
             Arc::clone(&state.layers)
         };

@@ -27,6 +27,7 @@ impl Engine {
         for memtable in instant.memtables() {
             stats.memtable_entry_count += memtable.len();
             stats.memtable_delete_count += memtable.delete_count();
+            stats.memtable_range_delete_count += memtable.intervals().len();
             stats.memtable_bytes += memtable.cost_bytes();
         }
         stats.frozen_memtable_count = instant.layers.frozen.len();

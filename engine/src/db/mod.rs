@@ -136,6 +136,22 @@ impl Db {
         self.default.delete(key)
     }
 
+    /// Removes all keys in a range of the default keyspace.
+    ///
+    /// # Errors
+    /// As [`Keyspace::delete_range`].
+    pub fn delete_range(&self, range: impl KeyRange) -> Result<()> {
+        self.default.delete_range(range)
+    }
+
+    /// Removes everything in the default keyspace.
+    ///
+    /// # Errors
+    /// As [`Keyspace::clear`].
+    pub fn clear(&self) -> Result<()> {
+        self.default.clear()
+    }
+
     /// The value of a key in the default keyspace.
     ///
     /// # Errors

@@ -26,6 +26,7 @@ use super::recovery::{self, Recovered};
 use super::write::prepare_segment;
 use crate::background::Work;
 use crate::clock::SystemClock;
+use crate::compact::RangeKills;
 use crate::directory::{Directory, Listing};
 use crate::error::{Error, Result};
 use crate::file_name::FileName;
@@ -220,6 +221,7 @@ impl Parts {
             versions: Mutex::new(self.versions),
             flushing: Mutex::new(()),
             compacting: Mutex::new(()),
+            range_kills: RangeKills::default(),
             next_file: AtomicU64::new(self.next_file),
             work: Work::default(),
             counters,

@@ -6,7 +6,7 @@ use tephra_wal::{
     BootId, LOG_MAGIC, LogPosition, RECORD_HEADER_LEN_BYTES, Replay, ReplayOptions, SegmentBytes,
 };
 
-use crate::batch::record;
+use crate::batch::record::{self, Op};
 use crate::directory::{Directory, Listing};
 use crate::error::{Error, Result};
 use crate::file_name::FileName;
@@ -30,7 +30,7 @@ pub(crate) struct Recovered {
 /// Reads the segments that are not flushed, in order. A tail that a crash tore is left out; damage in the middle is an error, and
 /// nothing is changed on disk either way.
 ///
-/// Deletes stay in the memtables whatever older layers hold: resolving them again is harmless. Operations on keyspaces that were
+/// Deletes and range deletes stay in the memtables whatever older layers hold: resolving them again is harmless. Operations on keyspaces that were
 /// dropped since are left for the flush to leave out.
 pub(crate) fn replay(directory: &Directory, state: &ManifestState, listing: &Listing) -> Result<Recovered> {
     let numbers = listing.own.iter().filter_map(|name| match name {
@@ -75,14 +75,19 @@ pub(crate) fn replay(directory: &Directory, state: &ManifestState, listing: &Lis
             .iter()
             .position(|(number, _)| *number == segment)
             .expect("replayed from a given segment");
-        let entries = record::decode(replayed.payload).map_err(|malformed| Error::Damaged {
+        let ops = record::decode(replayed.payload).map_err(|malformed| Error::Damaged {
             path: directory.path_of(FileName::Segment(segment)),
             offset: offset + (RECORD_HEADER_LEN_BYTES + malformed.offset) as u64,
             expected: malformed.expected.into(),
             found: malformed.found,
         })?;
         let (memtable, log_bytes) = &mut memtables[index];
-        entries.into_iter().for_each(|entry| memtable.insert(entry));
+        for op in ops {
+            match op {
+                Op::Write(entry) => memtable.insert(entry),
+                Op::DeleteRange(interval) => memtable.delete_range(interval, true),
+            }
+        }
         *log_bytes += replayed.payload.len() as u64;
         let record_len_bytes = (RECORD_HEADER_LEN_BYTES + replayed.payload.len()) as u64;
         recovered.end = Some(LogPosition {

@@ -20,15 +20,15 @@ use std::sync::atomic::Ordering;
 use tephra_wal::{LogError, PreparedSegment, segment_capacity_for};
 
 use super::engine::{Engine, Log, Writer};
-use crate::batch::record::{self, RecordBuilder};
+use crate::batch::record::{self, Op, RecordBuilder};
 use crate::error::{Error, Result};
 use crate::file_name::FileName;
 use crate::instant::{FrozenMemtable, Instant, Layers};
 use crate::keyspace::Keyspace;
-use crate::memtable::{Entry, Memtable};
+use crate::memtable::{Entry, Interval, Memtable};
 use crate::options::Durability;
 
-/// Batches of more operations are applied to a copy of the root beside the readers, not under their lock.
+/// Batches of more operations, and range deletes, are applied to a copy of the root beside the readers, not under their lock.
 const APPLIED_UNDER_LOCK_MAX: usize = 64;
 
 /// Smallest capacity of a log segment in bytes.
@@ -39,6 +39,11 @@ enum Change {
     Insert(Entry),
     /// A delete of a key that no older layer can hold: the entry goes, and nothing is left behind.
     Forget(Entry),
+    /// The entries in the interval go; it is remembered only if an older layer can hold a key of it.
+    DeleteRange {
+        interval: Interval,
+        shields: bool,
+    },
 }
 
 impl Engine {
@@ -54,14 +59,14 @@ impl Engine {
             return Ok(());
         }
         let payload = batch.payload();
-        let entries = record::decode(payload).expect("a batch encodes what it was given");
-        let only_deletes = entries.iter().all(|entry| !entry.is_put());
+        let ops = record::decode(payload).expect("a batch encodes what it was given");
+        let only_deletes = ops.iter().all(Op::is_delete);
         match self.pace_writer(touched) {
             Err(error) if only_deletes && error.is_storage_full() => {}
             outcome => outcome?,
         }
         let generation = self.active_segment.load(Ordering::Acquire);
-        let mut changes = self.plan(entries);
+        let mut changes = self.plan(ops);
 
         let position = {
             let mut writer = self.writer.lock();
@@ -85,19 +90,19 @@ impl Engine {
 
     /// Decides which deletes need an entry. Asks filters, so it runs before the commit lock is taken; the answers stay right as
     /// long as the same memtable is active, since flushes and compactions move keys and add none.
-    fn plan(&self, entries: Vec<Entry>) -> Vec<Change> {
+    fn plan(&self, ops: Vec<Op>) -> Vec<Change> {
         let layers = self.layers();
-        let shields = |entry: &Entry| entry.is_put() || layers.may_hold(entry.keyspace(), entry.key());
-        entries
-            .into_iter()
-            .map(|entry| {
-                if shields(&entry) {
-                    Change::Insert(entry)
-                } else {
-                    Change::Forget(entry)
-                }
-            })
-            .collect()
+        let plan = |op| match op {
+            Op::Write(entry) if entry.is_put() || layers.may_hold(entry.keyspace(), entry.key()) => {
+                Change::Insert(entry)
+            }
+            Op::Write(entry) => Change::Forget(entry),
+            Op::DeleteRange(interval) => Change::DeleteRange {
+                shields: layers.may_hold_in(&interval),
+                interval,
+            },
+        };
+        ops.into_iter().map(plan).collect()
     }
 
     /// Appends a record to the log, rotating first where memtable or segment are full. Deletes go on in the old ones while a full
@@ -169,7 +174,8 @@ impl Engine {
 
     /// Makes changes visible in one step. The caller holds the commit lock, so nobody else changes the active memtable.
     fn apply(&self, changes: Vec<Change>) {
-        if changes.len() <= APPLIED_UNDER_LOCK_MAX {
+        let is_range = |change: &Change| matches!(change, Change::DeleteRange { .. });
+        if changes.len() <= APPLIED_UNDER_LOCK_MAX && !changes.iter().any(is_range) {
             let mut state = self.state.write();
             apply_to(&mut state.active, changes);
         } else {
@@ -183,8 +189,10 @@ impl Engine {
 
 impl Change {
     fn keep_shield(&mut self) {
-        if let Change::Forget(entry) = self {
-            *self = Change::Insert(entry.clone());
+        match self {
+            Change::Insert(_) => {}
+            Change::Forget(entry) => *self = Change::Insert(entry.clone()),
+            Change::DeleteRange { shields, .. } => *shields = true,
         }
     }
 }
@@ -194,6 +202,7 @@ fn apply_to(memtable: &mut Memtable, changes: Vec<Change>) {
         match change {
             Change::Insert(entry) => memtable.insert(entry),
             Change::Forget(entry) => memtable.remove(entry.keyspace(), entry.key()),
+            Change::DeleteRange { interval, shields } => memtable.delete_range(interval, shields),
         }
     }
 }

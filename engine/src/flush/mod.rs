@@ -5,6 +5,8 @@
 //!                      |   |    |    |    |     |
 //!   live entries       '---'----)----'----)-----'--> one new table a keyspace      written, synced
 //!   deletes                     '---------'--------> ordinals in older tables      resolve.rs
+//!   range deletes   [--------------------)---------> runs of ordinals, and whole tables, in older tables alone: the new
+//!                                                    table holds what was put after them
 //!
 //! one edit:  add tables | kill ordinals | remove tables with nothing alive | flushed up to this segment
 //! ```
@@ -26,14 +28,14 @@ use crate::instant::FrozenMemtable;
 use crate::memtable::Entry;
 use crate::table_file::TableFile;
 use crate::version::{Change, Edit, Version};
-use resolve::Resolution;
+use resolve::{Deleted, Resolution};
 
 /// The entries of one memtable, sorted out.
 #[derive(Default)]
 struct Sorted<'a> {
     /// By keyspace, in key order.
     live: BTreeMap<u32, Vec<&'a Entry>>,
-    deleted: BTreeMap<u32, Vec<&'a [u8]>>,
+    deleted: BTreeMap<u32, Deleted<'a>>,
 }
 
 impl<'a> Sorted<'a> {
@@ -48,12 +50,18 @@ impl<'a> Sorted<'a> {
             if entry.is_put() {
                 sorted.live.entry(entry.keyspace()).or_default().push(entry);
             } else {
-                sorted
-                    .deleted
-                    .entry(entry.keyspace())
-                    .or_default()
-                    .push(entry.key());
+                let deleted = sorted.deleted.entry(entry.keyspace()).or_default();
+                deleted.keys.push(entry.key());
             }
+        }
+        let intervals = frozen
+            .root
+            .intervals()
+            .iter()
+            .filter(|interval| version.keyspace(interval.keyspace()).is_some());
+        for interval in intervals {
+            let deleted = sorted.deleted.entry(interval.keyspace()).or_default();
+            deleted.intervals.push(interval);
         }
         sorted
     }
@@ -157,6 +165,8 @@ impl Engine {
         edit.changes.extend(kills.changes);
         edit.changes.push(Change::Flushed { segment });
         self.commit_edit(&mut versions, &edit, &kept, Some(segment))?;
+        self.range_kills
+            .record(versions.current().edit_count(), resolution.intervals());
         self.counters.killed(kills.killed_count, kills.emptied_count);
         self.remove_tables(dropped.keys().copied());
         Ok(())

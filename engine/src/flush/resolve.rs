@@ -1,9 +1,11 @@
 //! Resolves deletes: which records, in which older tables, they kill.
 //!
 //! ```text
-//! deleted keys (sorted)   b   f   k   q
+//! deleted keys (sorted)   b   f   k   q        deleted interval  [h .. n)
 //! table 12  [a .. m]      b?  f?  k?           within the table's span only; its filter first, then its block
+//!                                              the interval: two searches, however many keys lie in it
 //! table 9   [e .. z]          f?  k?  q?
+//! table 7   [i .. l]                           lies in the interval: dropped unread
 //! ```
 //!
 //! Every table that holds a deleted key alive gets that record's ordinal: the newest and all older ones, so that no older record
@@ -13,17 +15,35 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use roaring::RoaringTreemap;
 
-use crate::dead_set::is_dead;
+use crate::dead_set::{is_dead, live_part, live_runs};
 use crate::error::Result;
+use crate::memtable::Interval;
 use crate::version::{Change, TableView, Version};
+
+/// What a memtable deletes in one keyspace.
+#[derive(Debug, Default)]
+pub(super) struct Deleted<'a> {
+    /// Sorted.
+    pub(super) keys: Vec<&'a [u8]>,
+    /// Sorted and disjoint.
+    pub(super) intervals: Vec<&'a Interval>,
+}
 
 /// Deletes on their way to becoming dead ordinals.
 #[derive(Debug)]
 pub(super) struct Resolution<'a> {
-    /// By keyspace, sorted.
-    deleted: BTreeMap<u32, Vec<&'a [u8]>>,
+    /// By keyspace.
+    deleted: BTreeMap<u32, Deleted<'a>>,
     looked_at: BTreeSet<u64>,
-    ordinals: BTreeMap<u64, RoaringTreemap>,
+    found: BTreeMap<u64, Found>,
+}
+
+/// What the deletes concern in one table.
+#[derive(Debug)]
+enum Found {
+    /// The table lies in an interval.
+    Everything,
+    Ordinals(RoaringTreemap),
 }
 
 /// What a flush's deletes do to the tables of a version.
@@ -35,28 +55,34 @@ pub(super) struct Kills {
 }
 
 impl<'a> Resolution<'a> {
-    /// Deleted keys by keyspace, each list sorted.
-    pub(super) fn new(deleted: BTreeMap<u32, Vec<&'a [u8]>>) -> Self {
+    /// Deletes by keyspace.
+    pub(super) fn new(deleted: BTreeMap<u32, Deleted<'a>>) -> Self {
         Resolution {
             deleted,
             looked_at: BTreeSet::new(),
-            ordinals: BTreeMap::new(),
+            found: BTreeMap::new(),
         }
     }
 
-    /// Looks the keys up in every table of the version that was not looked at yet.
+    /// The intervals among the deletes.
+    pub(super) fn intervals(&self) -> impl Iterator<Item = &'a Interval> {
+        self.deleted
+            .values()
+            .flat_map(|deleted| deleted.intervals.iter().copied())
+    }
+
+    /// Looks the deletes up in every table of the version that was not looked at yet.
     pub(super) fn look_up(&mut self, version: &Version) -> Result<()> {
-        for (&keyspace, keys) in &self.deleted {
+        for (&keyspace, deleted) in &self.deleted {
             let tables = version
                 .keyspace(keyspace)
                 .into_iter()
                 .flat_map(|view| view.tables());
             for table in tables {
-                if self.looked_at.insert(table.file.number()) {
-                    let found = look_up_in(table, keys)?;
-                    if !found.is_empty() {
-                        self.ordinals.insert(table.file.number(), found);
-                    }
+                if self.looked_at.insert(table.file.number())
+                    && let Some(found) = deleted.look_up_in(table)?
+                {
+                    self.found.insert(table.file.number(), found);
                 }
             }
         }
@@ -72,8 +98,10 @@ impl<'a> Resolution<'a> {
                 .into_iter()
                 .flat_map(|view| view.tables());
             for table in tables {
-                if let Some(found) = self.ordinals.get(&table.file.number()) {
-                    kills.add(table, found);
+                match self.found.get(&table.file.number()) {
+                    None => {}
+                    Some(Found::Everything) => kills.empty(table),
+                    Some(Found::Ordinals(found)) => kills.add(table, found),
                 }
             }
         }
@@ -83,35 +111,58 @@ impl<'a> Resolution<'a> {
 
 impl Kills {
     fn add(&mut self, table: &TableView, found: &RoaringTreemap) {
-        let newly_dead: RoaringTreemap = found
-            .iter()
-            .filter(|&ordinal| !is_dead(&table.dead, ordinal))
-            .collect();
-        let number = table.file.number();
-        self.killed_count += newly_dead.len();
+        let mut newly_dead = live_part(&table.dead, found);
         if newly_dead.len() == table.live_count() {
-            self.emptied_count += 1;
-            self.changes.push(Change::RemoveTable { number });
-        } else if !newly_dead.is_empty() {
+            return self.empty(table);
+        }
+        if !newly_dead.is_empty() {
+            self.killed_count += newly_dead.len();
+            // Runs take a few bytes each in the manifest.
+            newly_dead.optimize();
             self.changes.push(Change::Kill {
-                table: number,
+                table: table.file.number(),
                 ordinals: newly_dead,
             });
         }
     }
+
+    fn empty(&mut self, table: &TableView) {
+        self.killed_count += table.live_count();
+        self.emptied_count += 1;
+        let number = table.file.number();
+        self.changes.push(Change::RemoveTable { number });
+    }
 }
 
-/// The ordinals of those keys that the table holds alive.
-fn look_up_in(table: &TableView, keys: &[&[u8]]) -> Result<RoaringTreemap> {
-    let from = keys.partition_point(|&key| key < table.file.first_key());
-    let to = keys.partition_point(|&key| key <= table.file.last_key());
-    let mut ordinals = RoaringTreemap::new();
-    for key in &keys[from..to] {
-        if let Some(place) = table.file.find(key)?
-            && !is_dead(&table.dead, place.ordinal)
-        {
-            ordinals.insert(place.ordinal);
+impl Deleted<'_> {
+    /// The live records of a table that are deleted; `None` if there are none.
+    fn look_up_in(&self, table: &TableView) -> Result<Option<Found>> {
+        let (first, last) = (table.file.first_key(), table.file.last_key());
+        let from = self
+            .intervals
+            .partition_point(|interval| !interval.ends_behind(first));
+        let to = self
+            .intervals
+            .partition_point(|interval| interval.start() <= last);
+        let intervals = &self.intervals[from..to.max(from)];
+        if intervals.iter().any(|interval| interval.covers_span(first, last)) {
+            return Ok(Some(Found::Everything));
         }
+        let mut ordinals = RoaringTreemap::new();
+        for interval in intervals {
+            for run in live_runs(&table.dead, table.file.ordinals_in(interval)?) {
+                ordinals.insert_range(run);
+            }
+        }
+        let from = self.keys.partition_point(|&key| key < first);
+        let to = self.keys.partition_point(|&key| key <= last);
+        for key in &self.keys[from..to.max(from)] {
+            if let Some(place) = table.file.find(key)?
+                && !is_dead(&table.dead, place.ordinal)
+            {
+                ordinals.insert(place.ordinal);
+            }
+        }
+        Ok((!ordinals.is_empty()).then_some(Found::Ordinals(ordinals)))
     }
-    Ok(ordinals)
 }

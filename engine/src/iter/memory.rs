@@ -3,7 +3,8 @@
 use std::ops::Bound;
 
 use super::direction::Direction;
-use crate::memtable::{Entry, EntryRange, Memtable};
+use crate::key::{Key, bound_as_slice, slices_are_empty};
+use crate::memtable::{Entry, EntryRange, Interval, Memtable};
 
 /// The iterator with the entry it stands on.
 struct Walk<'a> {
@@ -23,6 +24,9 @@ self_cell::self_cell!(
 /// Stands on one entry of a frozen memtable, or behind the last.
 pub(crate) struct MemorySource {
     cell: RootAndWalk,
+    keyspace: u32,
+    /// The bound that the walk goes towards.
+    far: Bound<Key>,
     direction: Direction,
 }
 
@@ -38,7 +42,16 @@ impl MemorySource {
             rest: root.range(keyspace, bounds.0, bounds.1),
             current: None,
         });
-        let mut source = MemorySource { cell, direction };
+        let far = match direction {
+            Direction::Forward => bounds.1,
+            Direction::Backward => bounds.0,
+        };
+        let mut source = MemorySource {
+            cell,
+            keyspace,
+            far: far.map(Key::from),
+            direction,
+        };
         source.advance();
         source
     }
@@ -56,6 +69,27 @@ impl MemorySource {
                 Direction::Forward => walk.rest.next(),
                 Direction::Backward => walk.rest.next_back(),
             };
+        });
+    }
+
+    /// Steps to the next entry outside an interval. One search.
+    pub(crate) fn pass(&mut self, interval: &Interval) {
+        let (keyspace, direction) = (self.keyspace, self.direction);
+        let far = bound_as_slice(&self.far);
+        let bounds = match direction {
+            Direction::Forward => interval.end().map(|end| (Bound::Included(end), far)),
+            Direction::Backward => Some((far, Bound::Excluded(interval.start()))),
+        };
+        let bounds = bounds.filter(|&(lower, upper)| !slices_are_empty(lower, upper));
+        self.cell.with_dependent_mut(|root, walk| {
+            walk.current = None;
+            if let Some((lower, upper)) = bounds {
+                walk.rest = root.range(keyspace, lower, upper);
+                walk.current = match direction {
+                    Direction::Forward => walk.rest.next(),
+                    Direction::Backward => walk.rest.next_back(),
+                };
+            }
         });
     }
 }

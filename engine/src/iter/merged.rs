@@ -9,11 +9,14 @@
 //! The newest source that stands on the smallest key answers for it; every other source that stands on the same key is
 //! stepped past it. A delete answers like a put, but is not handed out. The merge steps lazily: the entry handed out
 //! last stays readable until the next step, which is how the two ends of a range learn that they have met.
+//!
+//! A source that stands in an interval which a newer memtable deleted seeks past it, once a source and interval; the merge never
+//! steps through what a range delete hides.
 
 use std::cmp::Ordering;
 
 use super::direction::Direction;
-use super::source::Source;
+use super::source::{Shades, Source};
 use crate::error::Result;
 use crate::value::Value;
 
@@ -23,6 +26,8 @@ pub(crate) struct Merged {
     direction: Direction,
     /// Newest first: the index is the rank.
     sources: Vec<Source>,
+    /// What range deletes hide in the sources from an index on.
+    shades: Shades,
     /// Indices of sources that stand on an entry, as a binary heap; without `current`.
     heap: Vec<usize>,
     /// The source of the entry handed out last.
@@ -31,10 +36,11 @@ pub(crate) struct Merged {
 
 impl Merged {
     /// A merge of `sources`, newest first, each standing on its first entry. O(sources).
-    pub(crate) fn new(direction: Direction, sources: Vec<Source>) -> Self {
+    pub(crate) fn new(direction: Direction, sources: Vec<Source>, shades: Shades) -> Self {
         let mut merged = Merged {
             direction,
             sources,
+            shades,
             heap: Vec::new(),
             current: None,
         };
@@ -58,6 +64,10 @@ impl Merged {
                 self.push(index);
             }
             let Some(index) = self.pop() else { return Ok(false) };
+            if self.pass_shade(index)? {
+                self.push(index);
+                continue;
+            }
             self.pass_older_entries(index)?;
             self.current = Some(index);
             if self.sources[index].is_live() {
@@ -72,6 +82,23 @@ impl Merged {
             .current
             .expect("a value is asked for only after a step that found one");
         self.sources[index].value()
+    }
+
+    /// Steps a source, just taken out of the heap, past an interval that a newer memtable deleted. Returns whether there was one.
+    fn pass_shade(&mut self, index: usize) -> Result<bool> {
+        let source = &mut self.sources[index];
+        for (newer_count, shade) in &mut self.shades {
+            if *newer_count > index {
+                break;
+            }
+            if let Some(key) = source.key()
+                && let Some(interval) = shade.covering(key)
+            {
+                source.pass(interval)?;
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Steps every other source that stands on the key of `newest` past it.

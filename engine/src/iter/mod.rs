@@ -13,6 +13,7 @@
 mod direction;
 mod memory;
 mod merged;
+mod shade;
 mod source;
 mod table;
 #[cfg(test)]
@@ -88,8 +89,8 @@ impl Range {
             Direction::Backward => (&mut self.back, &self.front),
         };
         if near.is_none() {
-            let sources = source::open_all(&self.instant, self.keyspace, &self.bounds, direction)?;
-            *near = Some(Merged::new(direction, sources));
+            let (sources, shades) = source::open_all(&self.instant, self.keyspace, &self.bounds, direction)?;
+            *near = Some(Merged::new(direction, sources, shades));
         }
         let near = near.as_mut().expect("opened above");
         if !near.step()? {

@@ -3,10 +3,12 @@
 use super::Bounds;
 use super::direction::Direction;
 use super::memory::MemorySource;
+use super::shade::Shade;
 use super::table::{RunSource, TableSource};
 use crate::error::Result;
 use crate::instant::Instant;
 use crate::key::bound_as_slice;
+use crate::memtable::Interval;
 use crate::value::Value;
 
 /// One source; stands on an entry or behind its last.
@@ -60,18 +62,34 @@ impl Source {
             Source::Run(source) => source.advance(),
         }
     }
+
+    /// Steps past an interval that the key stood on lies in: to the next entry, in walking direction, outside it.
+    pub(crate) fn pass(&mut self, interval: &Interval) -> Result<()> {
+        match self {
+            Source::Memory(source) => {
+                source.pass(interval);
+                Ok(())
+            }
+            Source::Table(source) => source.pass(interval),
+            Source::Run(source) => source.pass(interval),
+        }
+    }
 }
 
-/// Every source of an instant that can hold keys of the range, newest first, each standing on its first entry. The bounds
-/// must not be inverted.
+/// The shades of an instant's memtables, each with the number of sources it does not concern: the memtable itself and what
+/// is newer. The newest first.
+pub(crate) type Shades = Vec<(usize, Shade)>;
+
+/// Every source of an instant that can hold keys of the range, newest first, each standing on its first entry; and what its range
+/// deletes hide. The bounds must not be inverted.
 pub(crate) fn open_all(
     instant: &Instant,
     keyspace: u32,
     bounds: &Bounds,
     direction: Direction,
-) -> Result<Vec<Source>> {
+) -> Result<(Vec<Source>, Shades)> {
     let slices = (bound_as_slice(&bounds.0), bound_as_slice(&bounds.1));
-    let mut sources = Vec::new();
+    let (mut sources, mut shades) = (Vec::new(), Vec::new());
     for root in instant.memtables() {
         if !root.is_empty() {
             sources.push(Source::Memory(MemorySource::new(
@@ -81,9 +99,12 @@ pub(crate) fn open_all(
                 direction,
             )));
         }
+        if let Some(shade) = Shade::new(root, keyspace, direction) {
+            shades.push((sources.len(), shade));
+        }
     }
     let Some(view) = instant.version().keyspace(keyspace) else {
-        return Ok(sources);
+        return Ok((sources, shades));
     };
     for table in view.flushed_tables() {
         if table.file.overlaps(bounds) {
@@ -99,5 +120,5 @@ pub(crate) fn open_all(
             sources.push(Source::Run(Box::new(source)));
         }
     }
-    Ok(sources)
+    Ok((sources, shades))
 }

@@ -8,6 +8,7 @@ use super::direction::Direction;
 use crate::dead_set::{next_live, previous_live};
 use crate::error::Result;
 use crate::key::bound_as_slice;
+use crate::memtable::Interval;
 use crate::table_file::{Cursor, TableFile};
 use crate::value::Value;
 use crate::version::{KeyspaceView, TableView};
@@ -96,6 +97,18 @@ impl TableSource {
         }
         self.ordinal = Some(next);
         Ok(())
+    }
+}
+
+impl TableSource {
+    /// Steps to the next live record outside an interval that the key stood on lies in. One search.
+    pub(crate) fn pass(&mut self, interval: &Interval) -> Result<()> {
+        let inside = self.view.file.ordinals_in(interval)?;
+        match self.direction {
+            Direction::Forward => self.rest.start = self.rest.start.max(inside.end).min(self.rest.end),
+            Direction::Backward => self.rest.end = self.rest.end.min(inside.start).max(self.rest.start),
+        }
+        self.advance()
     }
 }
 
@@ -188,6 +201,33 @@ impl RunSource {
             self.open_next()
         } else {
             Ok(())
+        }
+    }
+}
+
+impl RunSource {
+    /// Steps to the next live record outside an interval that the key stood on lies in. Tables within it are not opened.
+    pub(crate) fn pass(&mut self, interval: &Interval) -> Result<()> {
+        let Some(open) = &mut self.open else { return Ok(()) };
+        open.pass(interval)?;
+        if open.key().is_some() {
+            return Ok(());
+        }
+        let tables = &self.view.levels()[self.level][self.rest.clone()];
+        match self.direction {
+            Direction::Forward => {
+                self.rest.start +=
+                    tables.partition_point(|table| interval.ends_behind(table.file.last_key()));
+            }
+            Direction::Backward => {
+                let before = tables.partition_point(|table| table.file.first_key() < interval.start());
+                self.rest.end = self.rest.start + before;
+            }
+        }
+        self.open_next()?;
+        match self.key() {
+            Some(key) if interval.contains(key) => self.pass(interval),
+            _ => Ok(()),
         }
     }
 }

@@ -134,11 +134,12 @@ pub(crate) struct Probe<'a> {
 impl<'a> Probe<'a> {
     /// A probe for `key` in `keyspace`.
     pub(crate) fn new(keyspace: u32, key: &'a [u8]) -> Self {
-        Probe {
-            keyspace,
-            head: head_of(key),
-            key,
-        }
+        Probe::of_parts(keyspace, head_of(key), key)
+    }
+
+    /// A probe whose head is known.
+    pub(super) fn of_parts(keyspace: u32, head: u64, key: &'a [u8]) -> Self {
+        Probe { keyspace, head, key }
     }
 }
 
@@ -155,7 +156,7 @@ impl equivalent::Comparable<Entry> for Probe<'_> {
 }
 
 /// The first eight bytes, big-endian; missing ones count as zero. `head_of(a) < head_of(b)` implies `a < b`.
-fn head_of(key: &[u8]) -> u64 {
+pub(super) fn head_of(key: &[u8]) -> u64 {
     let mut head = [0; 8];
     let len = key.len().min(8);
     head[..len].copy_from_slice(&key[..len]);

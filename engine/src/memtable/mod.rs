@@ -9,14 +9,17 @@
 //! ```
 //!
 //! One entry a key and keyspace, ordered by keyspace first: one generation of all keyspaces is one map, one log
-//! segment and one manifest edit. No sequence numbers: a root *is* a state.
+//! segment and one manifest edit. No sequence numbers: a root *is* a state. Range deletes stand beside the map, as intervals
+//! (`intervals.rs`): a key is looked for in the map, then in the intervals, then in older layers.
 
 mod entry;
+mod intervals;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use entry::Entry;
 use entry::Probe;
+pub(crate) use intervals::{Interval, Intervals};
 
 use std::ops::Bound;
 
@@ -27,13 +30,20 @@ pub(crate) type EntryRange<'a> = imbl::ordset::RangedIter<'a, Entry, imbl::share
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Memtable {
     entries: imbl::OrdSet<Entry>,
+    /// Keys that are dead unless they have an entry.
+    intervals: Intervals,
+    /// Of the entries.
     cost_bytes: usize,
     delete_count: usize,
 }
 
 impl Memtable {
-    /// Inserts an entry, replacing what the map said about the key. O(log n); copies nodes shared with clones.
+    /// Inserts an entry, replacing what the map said about the key. O(log n); copies nodes shared with clones. A delete of a key
+    /// that lies in an interval needs no entry.
     pub(crate) fn insert(&mut self, entry: Entry) {
+        if !entry.is_put() && self.covers(entry.keyspace(), entry.key()) {
+            return self.remove(entry.keyspace(), entry.key());
+        }
         self.cost_bytes += entry.cost_bytes();
         self.delete_count += usize::from(!entry.is_put());
         let replaced = self.entries.insert(entry);
@@ -44,6 +54,33 @@ impl Memtable {
     pub(crate) fn remove(&mut self, keyspace: u32, key: &[u8]) {
         let removed = self.entries.remove(&Probe::new(keyspace, key));
         self.forget(removed);
+    }
+
+    /// Removes the entries in an interval, and remembers it if it shields older records. O(log n) a removed entry.
+    pub(crate) fn delete_range(&mut self, interval: Interval, shields: bool) {
+        let (lower, upper) = interval.bounds();
+        let doomed: Vec<Entry> = self.range(interval.keyspace(), lower, upper).cloned().collect();
+        if doomed.len() == self.entries.len() {
+            self.entries = imbl::OrdSet::new();
+            (self.cost_bytes, self.delete_count) = (0, 0);
+        } else {
+            for entry in &doomed {
+                self.remove(entry.keyspace(), entry.key());
+            }
+        }
+        if shields {
+            self.intervals.insert(interval);
+        }
+    }
+
+    /// Whether a range delete of this generation made a key dead; an entry of the key is newer.
+    pub(crate) fn covers(&self, keyspace: u32, key: &[u8]) -> bool {
+        self.intervals.covering(keyspace, key).is_some()
+    }
+
+    /// The range deletes.
+    pub(crate) fn intervals(&self) -> &Intervals {
+        &self.intervals
     }
 
     fn forget(&mut self, entry: Option<Entry>) {
@@ -81,7 +118,7 @@ impl Memtable {
 
     /// Whether nothing was written, or all of it undone without a trace.
     pub(crate) fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.entries.is_empty() && self.intervals.is_empty()
     }
 
     /// Number of entries, deletes included.
@@ -94,8 +131,8 @@ impl Memtable {
         self.delete_count
     }
 
-    /// Memory the entries are taken to cost, in bytes.
+    /// Memory the entries and intervals are taken to cost, in bytes.
     pub(crate) fn cost_bytes(&self) -> usize {
-        self.cost_bytes
+        self.cost_bytes + self.intervals.cost_bytes()
     }
 }

@@ -3,6 +3,7 @@
 mod crash;
 mod faults;
 mod full_disk;
+mod range_deletes;
 mod threads;
 
 use std::io::Write as _;

@@ -235,6 +235,9 @@ mod tests {
             record_count: 0,
         };
         let ordinals: RoaringTreemap = [0, 1, 65_535, 65_536, 1 << 33].into_iter().collect();
+        let mut runs = RoaringTreemap::new();
+        runs.insert_range(7..100_000);
+        runs.optimize();
         Edit {
             changes: vec![
                 Change::CreateKeyspace {
@@ -255,6 +258,10 @@ mod tests {
                 Change::AddTable(table),
                 Change::RemoveTable { number: u64::MAX },
                 Change::Kill { table: 7, ordinals },
+                Change::Kill {
+                    table: 8,
+                    ordinals: runs,
+                },
                 Change::Flushed { segment: 12 },
                 Change::NextFile { number: 13 },
                 Change::NextKeyspace { number: 0 },

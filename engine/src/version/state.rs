@@ -229,9 +229,11 @@ impl ManifestState {
         for (&number, table) in &self.tables {
             changes.push(Change::AddTable(table.record.clone()));
             if !table.dead.is_empty() {
+                let mut ordinals = table.dead.clone();
+                ordinals.optimize();
                 changes.push(Change::Kill {
                     table: number,
-                    ordinals: table.dead.clone(),
+                    ordinals,
                 });
             }
         }

@@ -14,8 +14,9 @@ use std::sync::Arc;
 
 use super::edit::{Change, Edit};
 use super::state::ManifestState;
-use crate::dead_set::{self, DeadSet, is_dead};
+use crate::dead_set::{self, DeadSet, is_dead, next_live};
 use crate::error::Result;
+use crate::memtable::Interval;
 use crate::table_file::TableFile;
 use crate::value::Value;
 
@@ -30,6 +31,11 @@ impl TableView {
     /// Records not marked dead.
     pub(crate) fn live_count(&self) -> u64 {
         self.file.record_count() - dead_set::dead_count(&self.dead)
+    }
+
+    /// The first live record whose key lies in an interval. Two searches at most.
+    pub(crate) fn live_ordinal_in(&self, interval: &Interval) -> Result<Option<u64>> {
+        Ok(next_live(&self.dead, self.file.ordinals_in(interval)?))
     }
 
     /// The value of a key, if the table holds it alive.
@@ -84,6 +90,19 @@ impl KeyspaceView {
         flushed.chain(in_runs)
     }
 
+    /// The tables that can hold a key of an interval, newest level first. Two searches a sorted run.
+    pub(crate) fn overlapping<'a>(&'a self, interval: &'a Interval) -> impl Iterator<Item = &'a TableView> {
+        let overlaps =
+            |table: &&TableView| interval.overlaps_span(table.file.first_key(), table.file.last_key());
+        let flushed = self.flushed_tables().iter().filter(overlaps);
+        let in_runs = self.runs().flat_map(|run| {
+            let from = run.partition_point(|table| table.file.last_key() < interval.start());
+            let to = run.partition_point(|table| interval.ends_behind(table.file.first_key()));
+            &run[from..to.max(from)]
+        });
+        flushed.chain(in_runs)
+    }
+
     /// The value of a key: the newest table that holds it alive answers.
     pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Value>> {
         for table in self.candidates(key) {
@@ -126,6 +145,8 @@ impl KeyspaceView {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Version {
     keyspaces: imbl::OrdMap<u32, Arc<KeyspaceView>>,
+    /// Edits that led here since the database was opened.
+    edit_count: u64,
 }
 
 impl Version {
@@ -143,6 +164,11 @@ impl Version {
     pub(crate) fn flushed_table_count(&self, keyspace: u32) -> usize {
         self.keyspace(keyspace)
             .map_or(0, |view| view.flushed_tables().len())
+    }
+
+    /// Number of edits that led here since the database was opened: orders versions.
+    pub(crate) fn edit_count(&self) -> u64 {
+        self.edit_count
     }
 
     /// All tables of all keyspaces.
@@ -164,6 +190,7 @@ impl Version {
         added: &BTreeMap<u64, Arc<TableFile>>,
     ) -> Version {
         let mut next = self.clone();
+        next.edit_count += 1;
         let keyspace_of = |number: u64| match added.get(&number) {
             Some(file) => file.keyspace(),
             None => before.tables[&number].record.keyspace,
