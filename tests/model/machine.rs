@@ -18,6 +18,8 @@ pub(crate) enum Fault {
     None,
     /// Deletes of present keys do nothing.
     DeleteForgotten,
+    /// Range deletes do nothing.
+    DeleteRangeForgotten,
     /// Overwrites do nothing.
     OverwriteForgotten,
     /// An excluded end of a range is included.
@@ -37,8 +39,9 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    pub(crate) const PLANTED: [Fault; 9] = [
+    pub(crate) const PLANTED: [Fault; 10] = [
         Fault::DeleteForgotten,
+        Fault::DeleteRangeForgotten,
         Fault::OverwriteForgotten,
         Fault::RangeEndIncluded,
         Fault::PrefixEndsAtFf,
@@ -130,6 +133,18 @@ impl Machine<'_> {
                 self.model_delete(*keyspace, key);
             }
             Op::Batch(writes) => self.batch(writes)?,
+            Op::DeleteRange {
+                keyspace,
+                from,
+                to,
+                then,
+            } => self.delete_range(*keyspace, from, to, then.as_ref())?,
+            Op::Clear { keyspace } => {
+                self.keyspaces[*keyspace].clear().map_err(told)?;
+                if self.fault != Fault::DeleteRangeForgotten {
+                    self.map(*keyspace).clear();
+                }
+            }
             Op::Get { keyspace, key } => {
                 let found = self.keyspaces[*keyspace].get(key).map_err(told)?;
                 let expected = self.map(*keyspace).get(key);
@@ -202,6 +217,34 @@ impl Machine<'_> {
                 Some(value) => self.model_put(*keyspace, key, value),
                 None => self.model_delete(*keyspace, key),
             }
+        }
+        Ok(())
+    }
+
+    fn delete_range(
+        &mut self,
+        keyspace: usize,
+        from: &Bound<Key>,
+        to: &Bound<Key>,
+        then: Option<&(Key, Vec<u8>)>,
+    ) -> Result<(), String> {
+        let range = (from.clone(), to.clone());
+        let of = &self.keyspaces[keyspace];
+        match then {
+            None => of.delete_range(range).map_err(told)?,
+            Some((key, value)) => {
+                let mut batch = self.db().batch();
+                batch.delete_range(of, range).put(of, key, value);
+                batch.commit(Durability::Process).map_err(told)?;
+            }
+        }
+        if self.fault != Fault::DeleteRangeForgotten {
+            for (key, _) in self.expected_range(keyspace, from, to) {
+                self.map(keyspace).remove(&key);
+            }
+        }
+        if let Some((key, value)) = then {
+            self.model_put(keyspace, key, value);
         }
         Ok(())
     }

@@ -27,6 +27,16 @@ pub(crate) enum Op {
     },
     /// Puts (`Some`) and deletes (`None`), committed at once.
     Batch(Vec<(usize, Key, Option<Vec<u8>>)>),
+    /// Deletes a range; inside a batch with a put behind it, if there is one.
+    DeleteRange {
+        keyspace: usize,
+        from: Bound<Key>,
+        to: Bound<Key>,
+        then: Option<(Key, Vec<u8>)>,
+    },
+    Clear {
+        keyspace: usize,
+    },
     Get {
         keyspace: usize,
         key: Key,
@@ -134,8 +144,9 @@ fn random_op(rng: &mut Rng, number: usize, key_len_max: usize) -> Op {
             value: random_value(rng, number),
         },
         34..48 => Op::Delete { keyspace, key },
-        48..56 => Op::Batch(random_batch(rng, number, key_len_max)),
-        56..66 => Op::Get { keyspace, key },
+        48..54 => Op::Batch(random_batch(rng, number, key_len_max)),
+        54..57 => random_delete_range(rng, number, keyspace, key_len_max),
+        57..66 => Op::Get { keyspace, key },
         66..74 => Op::Range {
             keyspace,
             from: random_bound(rng, key),
@@ -162,6 +173,28 @@ fn random_op(rng: &mut Rng, number: usize, key_len_max: usize) -> Op {
         94..97 => Op::BackgroundStep,
         97..98 => Op::Verify,
         _ => Op::Reopen,
+    }
+}
+
+/// Mostly between two keys near each other, so that something is left; sometimes everything.
+fn random_delete_range(rng: &mut Rng, number: usize, keyspace: usize, key_len_max: usize) -> Op {
+    if rng.one_in(12) {
+        return Op::Clear { keyspace };
+    }
+    let key = random_key(rng, key_len_max);
+    let mut other = random_key(rng, key_len_max);
+    if !rng.one_in(3) {
+        other = key.clone();
+        other.push(*rng.pick(&[0x00, b'a', 0xff]));
+    }
+    let then = rng
+        .one_in(3)
+        .then(|| (random_key(rng, key_len_max), random_value(rng, number)));
+    Op::DeleteRange {
+        keyspace,
+        from: random_bound(rng, key),
+        to: random_bound(rng, other),
+        then,
     }
 }
 
