@@ -3,20 +3,18 @@
 //! ```text
 //! cargo bench --bench table -- [--json] [--quick] [--filter TEXT] [--rounds N]
 //!
-//! fixtures   random16   16-byte random keys, 100-byte values
-//!            shared70   70-byte keys with long shared prefixes, 32-byte values
-//!            short8     8-byte random keys, 8-byte values
-//!            names      data/unicode-names.tsv: character names, their code points as values
+//! fixtures   random16, shared70, short8, names: see support/tables.rs
 //! records    10^4, 10^5, 10^6; 10^7 too when the filter names it ("random16/10000000")
 //! ```
 //!
 //! All look-ups and scans of a fixture are variants of one run, timed in turn; each gives a sum over what it read,
 //! which is compared with the same sum over the records. Look-ups are independent of each other and in random
-//! order. `calibrated` is the median times 0.350 over the time of one addition.
+//! order; their keys lie in a row in that order, because fetching a key is not part of looking it up (from among the
+//! records of 10^6 it costs as much again as the look-up). Tables lie in huge pages, as hot ones should;
+//! `point_hit_default_pages` shows what the others cost. `calibrated` is the median times 0.350 over the time of one addition.
 //!
 //! Bytes: `key_bytes` is what the frames hold besides values; `index_bytes` directory and separators. Beside it the
-//! same keys under restart-point front coding: every sixteenth key in full, three counts a record (shared, rest,
-//! value length) and four bytes for each restart, with nothing for the index that finds a block.
+//! same keys under restart-point front coding.
 
 #![expect(clippy::unwrap_used, reason = "a benchmark stops where something is missing")]
 
@@ -25,22 +23,28 @@ mod support;
 use std::hint::black_box;
 
 use rand::seq::SliceRandom;
-use rand::{Rng, RngExt, SeedableRng};
+use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use support::Args;
 use support::report::{Report, Row, remark};
+use support::tables::{FileBytes, PageSize, Records, build, generate, names, restart_point_len_bytes};
 use support::timing::{Spread, Variant, alternate, calibrate_add_ns};
 use tephra_sstable::elias_fano::EliasFanoBuilder;
-use tephra_sstable::{FilterPolicy, Policy, Table, TableOptions, TableSummary, TableWriter};
-
-type Records = Vec<(Vec<u8>, Vec<u8>)>;
+use tephra_sstable::{FilterPolicy, Table, TableSummary};
 
 /// Look-ups of a round.
 const LOOKUPS: usize = 20_000;
 /// Records read after a seek.
 const SEEK_RECORDS: usize = 10;
-/// Keys between two that restart-point front coding stores in full.
-const RESTART_INTERVAL: usize = 16;
+
+/// The open tables of a fixture.
+struct Tables<'f> {
+    /// In huge pages.
+    table: &'f Table<&'f FileBytes>,
+    default_pages: &'f Table<&'f FileBytes>,
+    /// Without a filter, in huge pages.
+    unfiltered: &'f Table<&'f FileBytes>,
+}
 
 struct Bench {
     args: Args,
@@ -80,63 +84,6 @@ fn main() {
     }
 }
 
-/// Sorted records of one of the three shapes.
-fn generate(shape: &str, count: usize) -> Records {
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(count as u64);
-    let mut bytes = |len: usize| {
-        let mut bytes = vec![0; len];
-        random.fill_bytes(&mut bytes);
-        bytes
-    };
-    let mut records: Records = match shape {
-        "random16" => (0..count).map(|_| (bytes(16), bytes(100))).collect(),
-        "short8" => (0..count).map(|_| (bytes(8), bytes(8))).collect(),
-        _ => {
-            let mut order = 0;
-            let mut record = |index: usize| {
-                // A few hundred orders for each customer, a few hundred customers for each tenant.
-                let (tenant, customer) = (index / 40_000, index / 200);
-                order += 1 + u64::from_le_bytes(bytes(8).try_into().unwrap()) % 5000;
-                let key =
-                    format!("tenants/eu-central-1/{tenant:08}/customers/{customer:010}/orders/{order:012}");
-                (key.into_bytes(), bytes(32))
-            };
-            (0..count).map(&mut record).collect()
-        }
-    };
-    records.sort();
-    records.dedup_by(|a, b| a.0 == b.0);
-    records
-}
-
-/// Names of characters and their code points, sorted by name.
-fn names() -> Records {
-    let text = include_str!("../data/unicode-names.tsv");
-    let pairs = text.lines().filter_map(|line| line.split_once('\t'));
-    let mut records: Records = pairs.map(|(name, code)| (name.into(), code.into())).collect();
-    records.sort();
-    records.dedup_by(|a, b| a.0 == b.0);
-    records
-}
-
-fn build(records: &Records, filter: FilterPolicy) -> (Vec<u8>, TableSummary) {
-    let width = records[0].1.len();
-    let common = records
-        .iter()
-        .all(|(_, value)| value.len() == width)
-        .then_some(width as u64);
-    let options = TableOptions {
-        common_width: common,
-        filter,
-        ..TableOptions::new(Policy::byte_variable(), 1)
-    };
-    let mut writer = TableWriter::<_>::new(Vec::new(), options).unwrap();
-    for (key, value) in records {
-        writer.append(key, value).unwrap();
-    }
-    writer.finish().unwrap()
-}
-
 /// Something cheap that depends on a record's bytes.
 fn digest(key: &[u8], value: &[u8]) -> u64 {
     let last = |bytes: &[u8]| u64::from(bytes.last().copied().unwrap_or(0));
@@ -147,10 +94,18 @@ impl Bench {
     fn table(&mut self, shape: &str, records: &Records) {
         remark(&format!("{shape}: {} records", records.len()));
         let (file, summary) = build(records, FilterPolicy::default());
-        let (unfiltered, _) = build(records, FilterPolicy::None);
-        let table = Table::<_>::open(&file[..]).unwrap();
-        let unfiltered = Table::<_>::open(&unfiltered[..]).unwrap();
-        table.verify().unwrap();
+        let default_pages = FileBytes::new(&file, PageSize::Default);
+        let huge_pages = FileBytes::new(&file, PageSize::Huge);
+        let unfiltered = FileBytes::new(&build(records, FilterPolicy::None).0, PageSize::Huge);
+        drop(file);
+        let tables = Tables {
+            table: &Table::<_>::open(&huge_pages).unwrap(),
+            default_pages: &Table::<_>::open(&default_pages).unwrap(),
+            unfiltered: &Table::<_>::open(&unfiltered).unwrap(),
+        };
+        for table in [tables.table, tables.default_pages, tables.unfiltered] {
+            table.verify().unwrap();
+        }
 
         let mut random = Xoshiro256PlusPlus::seed_from_u64(5);
         let hits: Vec<usize> = (0..LOOKUPS)
@@ -169,7 +124,7 @@ impl Bench {
             })
             .filter(|key| records.binary_search_by(|record| record.0.cmp(key)).is_err())
             .collect();
-        self.read(shape, records, [&table, &unfiltered], (&hits, &hit_keys), &misses);
+        self.read(shape, records, &tables, (&hits, &hit_keys), &misses);
         self.build(shape, records);
         self.bytes(shape, records, &summary);
     }
@@ -178,10 +133,11 @@ impl Bench {
         &mut self,
         shape: &str,
         records: &Records,
-        [table, unfiltered]: [&Table<&[u8]>; 2],
+        tables: &Tables<'_>,
         (hits, hit_keys): (&[usize], &[Vec<u8>]),
         misses: &[Vec<u8>],
     ) {
+        let table = tables.table;
         let sum_of = |ordinals: &mut dyn Iterator<Item = usize>| -> u64 {
             ordinals
                 .map(|ordinal| digest(&records[ordinal].0, &records[ordinal].1))
@@ -190,11 +146,14 @@ impl Bench {
         let all = sum_of(&mut (0..records.len()));
         let after_seek = |&hit: &usize| hit..records.len().min(hit + SEEK_RECORDS);
         let sought = sum_of(&mut hits.iter().flat_map(after_seek));
-        let lookup = |key: &[u8]| {
-            let found = table.get(key).unwrap().expect("the key is there");
-            digest(key, table.value(&found))
+        let present = |table: &Table<&FileBytes>| -> u64 {
+            let lookup = |key: &Vec<u8>| {
+                let found = table.get(key).unwrap().expect("the key is there");
+                digest(key, table.value(&found))
+            };
+            hit_keys.iter().map(lookup).sum()
         };
-        let absent = |table: &Table<&[u8]>| -> u64 {
+        let absent = |table: &Table<&FileBytes>| -> u64 {
             misses
                 .iter()
                 .map(|key| u64::from(table.get(key).unwrap().is_some()))
@@ -232,8 +191,10 @@ impl Bench {
         };
         let count = records.len() as f64;
         let (lookups, absents) = (hits.len() as f64, misses.len() as f64);
+        let found = sum_of(&mut hits.iter().copied());
         let figures = [
-            ("point_hit", lookups, sum_of(&mut hits.iter().copied())),
+            ("point_hit", lookups, found),
+            ("point_hit_default_pages", lookups, found),
             ("point_miss_filter", absents, 0),
             ("point_miss_no_filter", absents, 0),
             ("seek_and_10", lookups, sought),
@@ -241,11 +202,10 @@ impl Bench {
             ("scan_backward", count, all),
         ];
         let mut variants = [
-            Variant::new("point_hit", || {
-                hits.iter().map(|&hit| lookup(&records[hit].0)).sum()
-            }),
+            Variant::new("point_hit", || present(table)),
+            Variant::new("point_hit_default_pages", || present(tables.default_pages)),
             Variant::new("point_miss_filter", || absent(table)),
-            Variant::new("point_miss_no_filter", || absent(unfiltered)),
+            Variant::new("point_miss_no_filter", || absent(tables.unfiltered)),
             Variant::new("seek_and_10", seek),
             Variant::new("scan_forward", forward),
             Variant::new("scan_backward", backward),
@@ -399,24 +359,4 @@ impl Bench {
             extra: if timed { vec![calibrated] } else { vec![] },
         });
     }
-}
-
-/// What the keys of `records` take under restart-point front coding.
-fn restart_point_len_bytes(records: &Records) -> usize {
-    let varint = |n: usize| (64 - (n as u64 | 1).leading_zeros()).div_ceil(7) as usize;
-    let mut len_bytes = 0;
-    let mut previous: &[u8] = &[];
-    for (index, (key, value)) in records.iter().enumerate() {
-        let shared = match index % RESTART_INTERVAL {
-            0 => {
-                len_bytes += 4;
-                0
-            }
-            _ => key.iter().zip(previous).take_while(|(a, b)| a == b).count(),
-        };
-        let rest = key.len() - shared;
-        len_bytes += varint(shared) + varint(rest) + varint(value.len()) + rest;
-        previous = key;
-    }
-    len_bytes
 }

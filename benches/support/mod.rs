@@ -4,6 +4,7 @@
 //! args        --json  --quick  --filter TEXT  --rounds N
 //! fixtures    tests/data/fixtures.json: generate each input exactly
 //! digest      reproduce lengths, checksums, literal totals and wire digests before timing anything
+//! tables      table files of several shapes, in memory of small and of huge pages
 //! timing      calibration loop, alternating rounds, median / min / max
 //! report      one JSON line a figure, or a table for people
 //! ```
@@ -23,6 +24,7 @@ pub mod cases;
 pub mod digest;
 pub mod fixtures;
 pub mod report;
+pub mod tables;
 pub mod timing;
 
 pub use args::Args;

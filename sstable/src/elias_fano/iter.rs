@@ -1,22 +1,26 @@
 //! Iterating: the ones of `high` in order, a word at a time.
 
 use super::layout::to_index;
-use super::view::word_at;
+use super::view::{low_half, word_at};
 use super::{EliasFanoError, EliasFanoPart, EliasFanoView};
 
 /// The entries of an [`EliasFanoView`] from one of them on.
 ///
 /// Over damaged bytes it ends with an error; entries are checked against the universe, not against each other.
+///
+/// Nothing here hands its own address to a function that is not inlined: an iterator whose address nobody has lives in
+/// registers, and in memory each step would wait for the stores of the one before.
 #[derive(Debug, Clone)]
 pub struct EliasFanoIter<'a> {
     view: EliasFanoView<'a>,
-    /// Number of the next entry.
-    index: u64,
-    /// Ones of the current word that are still to come.
+    /// Ones of the current word that are still to come, none of them behind the last entry's.
     word: u64,
     /// Number of the current word.
     word_index: u64,
-    /// The low halves, if one load has any of them; else empty.
+    /// Where the current word starts, less the number of the next entry: with the place of the entry's one in the word,
+    /// its high half.
+    base: u64,
+    /// The low halves, at least a word, if one load has any of them; else empty.
     low: &'a [u8],
     /// Where the next entry's low half starts, in bits.
     low_at: u64,
@@ -24,18 +28,26 @@ pub struct EliasFanoIter<'a> {
     low_bits: u64,
 }
 
+/// The longest low half that one load has, wherever it starts in a byte.
+const ONE_LOAD_MAX_BITS: u64 = 57;
+
 impl<'a> EliasFanoIter<'a> {
     pub(super) fn new(view: EliasFanoView<'a>, index: u64) -> Result<Self, EliasFanoError> {
         let width = u64::from(view.parts().low_width);
-        let one_load = (1..=57).contains(&width);
+        let (low, low_bits): (&[u8], _) = match width {
+            // Halves of no bits: a word to load them from, so that they are no case of their own.
+            0 => (&[0; 8], 0),
+            1..=ONE_LOAD_MAX_BITS => (view.parts().low, u64::MAX >> (64 - width)),
+            _ => (&[], 0),
+        };
         let mut iter = Self {
             view,
-            index,
             word: 0,
             word_index: 0,
-            low: if one_load { view.parts().low } else { &[] },
+            base: index.wrapping_neg(),
+            low,
             low_at: index.saturating_mul(width),
-            low_bits: if one_load { u64::MAX >> (64 - width) } else { 0 },
+            low_bits,
         };
         if index == view.entries() {
             return Ok(iter);
@@ -43,7 +55,7 @@ impl<'a> EliasFanoIter<'a> {
         let position = view.select_position(index)?;
         let word_index = position / 64;
         // A sparse position may be anything: what it points to is checked here, once.
-        iter.word = match view.parts().high.get(to_index(word_index).saturating_mul(8)..) {
+        let word = match view.parts().high.get(to_index(word_index).saturating_mul(8)..) {
             Some(words) if words.len() >= 8 => word_at(words, 0) & (u64::MAX << (position % 64)),
             _ => {
                 return Err(EliasFanoError::damaged(
@@ -54,80 +66,95 @@ impl<'a> EliasFanoIter<'a> {
                 ));
             }
         };
-        iter.word_index = word_index;
+        iter.enter((word_index, cut(word, view.entries() - index)));
         Ok(iter)
     }
 
-    /// The next entry, whose one is at `position`.
-    #[inline]
-    fn entry(&self, position: u64) -> u64 {
-        match self
-            .low
-            .get(to_index(self.low_at / 8)..)
-            .and_then(<[u8]>::first_chunk)
-        {
-            Some(word) => {
-                let low = u64::from_le_bytes(*word) >> (self.low_at % 8) & self.low_bits;
-                (position - self.index) << self.view.parts().low_width | low
+    /// Number of the next entry.
+    #[inline(always)]
+    const fn index(&self) -> u64 {
+        (self.word_index * 64).wrapping_sub(self.base)
+    }
+
+    /// Goes on in a word.
+    #[inline(always)]
+    fn enter(&mut self, (word_index, word): (u64, u64)) {
+        let index = self.index();
+        self.word = word;
+        self.word_index = word_index;
+        self.base = (word_index * 64).wrapping_sub(index);
+    }
+
+    /// Makes sure that there are ones to come; false at the end, and where damage has taken them away.
+    #[inline(always)]
+    fn fill(&mut self) -> bool {
+        if self.word == 0 {
+            let (high, left) = (self.view.parts().high, self.view.entries() - self.index());
+            match next_word(high, self.word_index, left) {
+                Some(found) => self.enter(found),
+                None => return false,
             }
-            None => self.view.entry(self.index, position),
         }
+        true
+    }
+
+    /// The next entry, whose one is in the current word.
+    #[inline(always)]
+    fn entry(&self) -> u64 {
+        let (parts, width) = (self.view.parts(), self.view.parts().low_width % 64);
+        let high = self.base.wrapping_add(u64::from(self.word.trailing_zeros()));
+        let low = match self.low.len().checked_sub(8) {
+            // The last load ends with the halves; what it has before the half is shifted out.
+            Some(last) => {
+                let at = to_index(self.low_at / 8).min(last);
+                let shift = self.low_at.wrapping_sub(8 * at as u64);
+                word_at(&self.low[at..at + 8], 0) >> (shift % 64) & self.low_bits
+            }
+            None => low_half(parts.low, width, self.index()),
+        };
+        high << width | low
     }
 
     /// Position in `high` of the next entry's one; `None` at the end, and where damage has taken it away.
     #[inline]
     pub(super) fn peek_position(&mut self) -> Option<u64> {
-        if self.index == self.view.entries() {
-            return None;
-        }
-        while self.word == 0 {
-            let next = to_index(self.word_index + 1) * 8;
-            self.word = word_at(self.view.parts().high.get(next..next + 8)?, 0);
-            self.word_index += 1;
-        }
-        Some(self.word_index * 64 + u64::from(self.word.trailing_zeros()))
+        self.fill()
+            .then(|| self.word_index * 64 + u64::from(self.word.trailing_zeros()))
     }
 
-    /// The next entry; `None` at the end, and at damage.
+    /// Goes to the end, with the error that there is `found` where entry `index` should be.
     #[inline(always)]
-    fn next_entry(&mut self) -> Option<u64> {
-        if self.word == 0 {
-            self.peek_position()?;
-        }
-        if self.index == self.view.entries() {
-            return None;
-        }
-        // Positions grow by at least one from entry to entry: none is below its index if the first was not.
-        let position = self.word_index * 64 + u64::from(self.word.trailing_zeros());
-        let entry = self.entry(position);
-        if entry > self.view.universe() {
-            return None;
-        }
-        self.word &= self.word - 1;
-        self.index += 1;
-        self.low_at += u64::from(self.view.parts().low_width);
-        Some(entry)
+    fn stop(&mut self, found: u64) -> EliasFanoError {
+        let (index, universe) = (self.index(), self.view.universe());
+        self.word = 0;
+        self.base = (self.word_index * 64).wrapping_sub(self.view.entries());
+        EliasFanoError::damaged(EliasFanoPart::High, index, universe, found)
     }
+}
 
-    /// What there is instead of an entry: nothing at the end, else an error, after which the end is reached.
-    #[cold]
-    fn end(&mut self) -> Option<Result<u64, EliasFanoError>> {
-        let index = self.index;
-        if index == self.view.entries() {
-            return None;
-        }
-        let found = match self.peek_position() {
-            Some(position) => self.entry(position),
-            None => u64::MAX,
-        };
-        self.index = self.view.entries();
-        Some(Err(EliasFanoError::damaged(
-            EliasFanoPart::High,
-            index,
-            self.view.universe(),
-            found,
-        )))
+/// The next word with ones and its number, for `left` entries that are still to come; `None` where there are none.
+#[inline(never)]
+fn next_word(high: &[u8], mut word_index: u64, left: u64) -> Option<(u64, u64)> {
+    if left == 0 {
+        return None;
     }
+    loop {
+        word_index += 1;
+        let at = to_index(word_index) * 8;
+        let word = word_at(high.get(at..at + 8)?, 0);
+        if word != 0 {
+            return Some((word_index, cut(word, left)));
+        }
+    }
+}
+
+/// A word without the ones that damage may have put behind those of the last `left` entries.
+#[inline]
+fn cut(mut word: u64, left: u64) -> u64 {
+    while u64::from(word.count_ones()) > left {
+        word &= !(1 << word.ilog2());
+    }
+    word
 }
 
 impl Iterator for EliasFanoIter<'_> {
@@ -135,14 +162,27 @@ impl Iterator for EliasFanoIter<'_> {
 
     #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
-        match self.next_entry() {
-            Some(entry) => Some(Ok(entry)),
-            None => self.end(),
+        if !self.fill() {
+            let ended = self.index() == self.view.entries();
+            return if ended {
+                None
+            } else {
+                Some(Err(self.stop(u64::MAX)))
+            };
         }
+        // Positions grow by at least one from entry to entry: none is below its index if the first was not.
+        let entry = self.entry();
+        if entry > self.view.universe() {
+            return Some(Err(self.stop(entry)));
+        }
+        self.word &= self.word - 1;
+        self.base = self.base.wrapping_sub(1);
+        self.low_at += u64::from(self.view.parts().low_width);
+        Some(Ok(entry))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        (0, Some(to_index(self.view.entries() - self.index)))
+        (0, Some(to_index(self.view.entries() - self.index())))
     }
 }
 

@@ -270,34 +270,38 @@ impl<'a> EliasFanoView<'a> {
     }
 
     /// Position in `high` of the one of entry `index`; at least `index`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn select_position(&self, index: u64) -> Result<u64, EliasFanoError> {
+        match self.find_position(index) {
+            Some(position) if position >= index => Ok(position),
+            found => Err(self.position_error(index, found)),
+        }
+    }
+
+    #[inline(always)]
+    fn find_position(&self, index: u64) -> Option<u64> {
         if index >= self.parts.entries {
-            return Err(EliasFanoError::OutOfRange {
-                index,
-                entries: self.parts.entries,
-            });
+            return None;
+        }
+        let rank = (index % ENTRIES_PER_SAMPLE) as u32;
+        let sample = self.sample(index / ENTRIES_PER_SAMPLE);
+        match sample.sparse {
+            DENSE => self.scan(sample.first, rank),
+            sparse => self.sparse_at(sparse.checked_add(u64::from(rank))?),
+        }
+    }
+
+    /// What is wrong where entry `index` has no position, or an impossible one.
+    #[cold]
+    #[inline(never)]
+    fn position_error(&self, index: u64, found: Option<u64>) -> EliasFanoError {
+        let entries = self.parts.entries;
+        if index >= entries {
+            return EliasFanoError::OutOfRange { index, entries };
         }
         let group = index / ENTRIES_PER_SAMPLE;
-        let rank = (index % ENTRIES_PER_SAMPLE) as u32;
-        let sample = self.sample(group);
-        let position = if sample.sparse == DENSE {
-            self.scan(sample.first, rank)
-        } else {
-            sample
-                .sparse
-                .checked_add(u64::from(rank))
-                .and_then(|place| self.sparse_at(place))
-        };
-        match position {
-            Some(position) if position >= index => Ok(position),
-            found => Err(damaged(
-                EliasFanoPart::Samples,
-                group,
-                index,
-                found.unwrap_or(sample.first),
-            )),
-        }
+        let found = found.unwrap_or(self.sample(group).first);
+        damaged(EliasFanoPart::Samples, group, index, found)
     }
 
     /// Position of the one that has `rank` ones between itself and position `first`; `None` if it is not within a
@@ -312,28 +316,7 @@ impl<'a> EliasFanoView<'a> {
     /// The entry whose one is at `position`, which is at least `index`.
     #[inline]
     pub(super) fn entry(&self, index: u64, position: u64) -> u64 {
-        ((position - index) << self.parts.low_width) | self.low_half(index)
-    }
-
-    #[inline]
-    fn low_half(&self, index: u64) -> u64 {
-        let width = self.parts.low_width;
-        if width == 0 {
-            return 0;
-        }
-        let bit = index * u64::from(width);
-        let mask = u64::MAX >> (64 - width);
-        let byte = to_index(bit / 8);
-        // One load serves unless the half passes its 64 bits, or they pass the end.
-        if width <= 57 && byte + 8 <= self.parts.low.len() {
-            return unaligned_word(&self.parts.low[byte..]) >> (bit % 8) & mask;
-        }
-        let (word, shift) = (to_index(bit / 64), bit % 64);
-        let mut half = word_at(self.parts.low, word) >> shift;
-        if shift + u64::from(width) > 64 {
-            half |= word_at(self.parts.low, word + 1) << (64 - shift);
-        }
-        half & mask
+        ((position - index) << self.parts.low_width) | low_half(self.parts.low, self.parts.low_width, index)
     }
 
     #[inline]
@@ -353,6 +336,27 @@ impl<'a> EliasFanoView<'a> {
             .get(at..at.checked_add(8)?)
             .map(|word| word_at(word, 0))
     }
+}
+
+/// The low half of entry `index`.
+#[inline]
+pub(super) fn low_half(low: &[u8], width: u32, index: u64) -> u64 {
+    if width == 0 {
+        return 0;
+    }
+    let bit = index * u64::from(width);
+    let mask = u64::MAX >> (64 - width);
+    let byte = to_index(bit / 8);
+    // One load serves unless the half passes its 64 bits, or they pass the end.
+    if width <= 57 && byte + 8 <= low.len() {
+        return unaligned_word(&low[byte..]) >> (bit % 8) & mask;
+    }
+    let (word, shift) = (to_index(bit / 64), bit % 64);
+    let mut half = word_at(low, word) >> shift;
+    if shift + u64::from(width) > 64 {
+        half |= word_at(low, word + 1) << (64 - shift);
+    }
+    half & mask
 }
 
 /// Word `index` of words.
