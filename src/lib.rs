@@ -30,8 +30,9 @@
 //! system that loses power or fails.
 
 pub use tephra_engine::{
-    Background, Batch, Db, Durability, Error, Key, KeyRange, Keyspace, KeyspaceOptions, Options, Range,
-    Result, Snapshot, Stats, Usability, Value, VerifyReport, clock, limits, vfs,
+    AddU64, AppendBytes, Background, Batch, Compose, ComposeWithKey, Composed, Db, Durability, Error, Key,
+    KeyRange, Keyspace, KeyspaceOptions, LawFailure, MaxU64, Options, Range, Result, Snapshot, Stats,
+    Usability, Value, VerifyReport, clock, limits, vfs,
 };
 
 /// The code in the README compiles and does what it says.

@@ -90,7 +90,9 @@ pub mod picker;
 #[cfg(test)]
 mod test_rng;
 
-pub use compose::{ComposeValues, ComposeWithKey, Composed, Law, LawFailure, Replace, Values, WithKey};
+pub use compose::{
+    ComposeValues, ComposeWithKey, Composed, Law, LawFailure, Replace, Values, WithKey, call_law,
+};
 pub use error::MergeError;
 pub use job::{CompactionError, MergeReport, Observer, OutputSink, Unobserved, merge_tables};
 pub use merge::{BlockPrefixes, MergeInput, MergeUnit, Merger, PrefixError, Progress, Strategy, Trust};

@@ -17,7 +17,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use tephra_compaction::CompactionError;
+use tephra_compaction::{CompactionError, LawFailure};
 use tephra_sstable::{TableError, TableWriteError};
 use tephra_wal::LogError;
 
@@ -211,6 +211,63 @@ pub enum Error {
         asked: String,
     },
 
+    /// A merge into a keyspace that has no composition law.
+    #[error(
+        "keyspace {keyspace:?} has no composition law, so nothing can be merged into it; nothing was written"
+    )]
+    NoLaw {
+        /// The keyspace's name.
+        keyspace: String,
+    },
+
+    /// A value, or a place in a table, needs a composition law that this program has not given.
+    #[error(
+        "keyspace {keyspace:?} composes with law {law:?}, which this program has not given (Options::law, KeyspaceOptions::compose)"
+    )]
+    LawUnknown {
+        /// The keyspace's name.
+        keyspace: String,
+        /// The law's name in the manifest.
+        law: String,
+    },
+
+    /// A composition law failed or panicked. The records it was asked about are as they were.
+    #[error("keyspace {keyspace:?}: law {law:?} gave no value for key \"{key}\": {source}")]
+    LawFailed {
+        /// The keyspace's name.
+        keyspace: String,
+        /// The law's name.
+        law: String,
+        /// The key, escaped; of a long one the beginning.
+        key: String,
+        /// What the law said.
+        source: Arc<LawFailure>,
+    },
+
+    /// A composition law failed or panicked in a compaction, which left its inputs as they were. Other keyspaces are compacted as ever; this one
+    /// is tried again when its tables have changed.
+    #[error("keyspace {keyspace:?}: law {law:?} stops the compaction, the tables are unchanged: {source}")]
+    LawStopsCompaction {
+        /// The keyspace's name.
+        keyspace: String,
+        /// The law's name.
+        law: String,
+        /// What went wrong.
+        source: Arc<CompactionError>,
+    },
+
+    /// As many freshly flushed tables wait for a compaction that the keyspace's law holds up as may. Deletes still work, and so do other
+    /// keyspaces.
+    #[error(
+        "keyspace {keyspace:?} takes no more puts and merges, since its tables cannot be compacted: {cause}"
+    )]
+    LawHoldsUp {
+        /// The keyspace's name.
+        keyspace: String,
+        /// Why its tables are not compacted.
+        cause: Arc<Error>,
+    },
+
     /// The keyspace was dropped; its handles are dead.
     #[error("keyspace {name:?} was dropped")]
     KeyspaceDropped {
@@ -307,6 +364,11 @@ impl Error {
             | Error::Closed => Usability::Unusable,
             _ => Usability::Usable,
         }
+    }
+
+    /// Whether the error tells of one key alone, so that a walk may go on behind it.
+    pub(crate) fn concerns_one_key(&self) -> bool {
+        matches!(self, Error::LawFailed { .. } | Error::LawUnknown { .. })
     }
 
     /// Puts the file's name to an error of the log.

@@ -12,6 +12,8 @@
 use std::sync::Arc;
 
 use crate::error::Result;
+use crate::keyspace::KeyspaceCore;
+use crate::law::History;
 use crate::memtable::{Entry, Interval, Memtable};
 use crate::value::Value;
 use crate::version::Version;
@@ -41,11 +43,11 @@ pub(crate) struct Instant {
 
 impl Instant {
     /// The value of a key at this instant.
-    pub(crate) fn get(&self, keyspace: u32, key: &[u8]) -> Result<Option<Value>> {
-        match self.active.get(keyspace, key) {
-            Some(entry) => Ok(value_of(entry)),
-            None if self.active.covers(keyspace, key) => Ok(None),
-            None => self.layers.get(keyspace, key),
+    pub(crate) fn get(&self, keyspace: &KeyspaceCore, key: &[u8]) -> Result<Option<Value>> {
+        match self.active.get(keyspace.number, key) {
+            Some(entry) if entry.part_count() == 1 && entry.ends_history() => Ok(value_of(entry)),
+            None if self.active.covers(keyspace.number, key) => Ok(None),
+            entry => self.layers.get(keyspace, key, entry),
         }
     }
 
@@ -61,20 +63,50 @@ impl Instant {
 }
 
 impl Layers {
-    /// The value of a key that the active memtable says nothing about.
-    pub(crate) fn get(&self, keyspace: u32, key: &[u8]) -> Result<Option<Value>> {
+    /// The value of a key about which the active memtable says nothing, or `active`, which is not the whole answer.
+    pub(crate) fn get(
+        &self,
+        keyspace: &KeyspaceCore,
+        key: &[u8],
+        active: Option<&Entry>,
+    ) -> Result<Option<Value>> {
+        if keyspace.is_composing() {
+            return self.composed(keyspace, key, active);
+        }
         for frozen in &self.frozen {
-            if let Some(entry) = frozen.root.get(keyspace, key) {
+            if let Some(entry) = frozen.root.get(keyspace.number, key) {
                 return Ok(value_of(entry));
             }
-            if frozen.root.covers(keyspace, key) {
+            if frozen.root.covers(keyspace.number, key) {
                 return Ok(None);
             }
         }
-        match self.version.keyspace(keyspace) {
+        match self.version.keyspace(keyspace.number) {
             Some(view) => view.get(key),
             None => Ok(None),
         }
+    }
+
+    /// The value of a key in a composing keyspace: what newer and older layers hold, down to a put, a delete or the oldest table.
+    fn composed(&self, keyspace: &KeyspaceCore, key: &[u8], active: Option<&Entry>) -> Result<Option<Value>> {
+        let mut history = History::default();
+        let mut says_the_end = |entry: &Entry| history.add_entry(entry);
+        let has_ended = active.is_some_and(&mut says_the_end)
+            || self
+                .frozen
+                .iter()
+                .any(|frozen| match frozen.root.get(keyspace.number, key) {
+                    Some(entry) => says_the_end(entry),
+                    None => frozen.root.covers(keyspace.number, key),
+                });
+        if let Some(view) = self.version.keyspace(keyspace.number).filter(|_| !has_ended) {
+            for table in view.candidates(key) {
+                if let Some(value) = table.get(key)? {
+                    history.add_record(value);
+                }
+            }
+        }
+        history.compose(keyspace, key)
     }
 
     /// Whether a delete of the key has anything to shield here. A delete further down shields already; of tables the
@@ -82,7 +114,7 @@ impl Layers {
     pub(crate) fn may_hold(&self, keyspace: u32, key: &[u8]) -> bool {
         for frozen in &self.frozen {
             if let Some(entry) = frozen.root.get(keyspace, key) {
-                return entry.is_put();
+                return entry.is_live();
             }
             if frozen.root.covers(keyspace, key) {
                 return false;
@@ -101,7 +133,7 @@ impl Layers {
         let (lower, upper) = interval.bounds();
         for frozen in &self.frozen {
             let mut entries = frozen.root.range(interval.keyspace(), lower, upper);
-            if entries.any(Entry::is_put) {
+            if entries.any(Entry::is_live) {
                 return true;
             }
             if frozen.root.intervals().covers_whole(interval) {
@@ -119,7 +151,7 @@ impl Layers {
     }
 }
 
-/// What an entry answers.
+/// What an entry answers that is the whole answer.
 pub(crate) fn value_of(entry: &Entry) -> Option<Value> {
-    entry.is_put().then(|| Value::in_memory(entry.clone()))
+    entry.is_live().then(|| Value::in_memory(entry.clone()))
 }

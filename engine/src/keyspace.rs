@@ -1,13 +1,14 @@
 //! Keyspaces: independent ordered maps that share the log, the flush and the instants of one database.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use crate::batch::record::RecordBuilder;
 use crate::db::DbHandle;
 use crate::error::{Error, Result};
 use crate::iter::Range;
 use crate::key::{KeyRange, prefix_bounds};
+use crate::law::{Composed, LawFailure, Laws, NamedLaw};
 use crate::limits;
 use crate::memtable::Interval;
 use crate::options::Durability;
@@ -16,6 +17,9 @@ use crate::value::Value;
 
 /// Number of the keyspace that always exists. Its name is the empty string.
 pub(crate) const DEFAULT_KEYSPACE: u32 = 0;
+
+/// Bytes of a key that an error shows.
+const KEY_SHOWN_BYTES_MAX: usize = 64;
 
 /// What all handles of one keyspace share.
 #[derive(Debug)]
@@ -27,17 +31,85 @@ pub(crate) struct KeyspaceCore {
     /// Its drop failed on the way to the manifest, so a restart might find it dropped: nothing more may be written to it until that is
     /// settled.
     pub(crate) drop_in_doubt: AtomicBool,
+    /// The law, once the program has given it. Never there in a plain keyspace.
+    law: OnceLock<NamedLaw>,
 }
 
 impl KeyspaceCore {
-    pub(crate) fn new(number: u32, name: &str, settings: KeyspaceSettings) -> Arc<KeyspaceCore> {
+    pub(crate) fn new(number: u32, name: &str, settings: KeyspaceSettings, laws: &Laws) -> Arc<KeyspaceCore> {
+        let known = settings.law.as_deref().and_then(|name| laws.find(name));
         Arc::new(KeyspaceCore {
+            law: known.cloned().map_or_else(OnceLock::new, OnceLock::from),
             number,
             name: name.to_owned(),
             settings,
             dropped: AtomicBool::new(false),
             drop_in_doubt: AtomicBool::new(false),
         })
+    }
+
+    /// Whether records of one key compose, and the newer does not simply replace the older.
+    pub(crate) fn is_composing(&self) -> bool {
+        self.settings.law.is_some()
+    }
+
+    /// Takes the law that the manifest names; the first one stays. Returns whether it was missing.
+    pub(crate) fn learn(&self, law: NamedLaw) -> bool {
+        debug_assert_eq!(Some(&**law.name()), self.settings.law.as_deref());
+        self.law.set(law).is_ok()
+    }
+
+    /// The law.
+    ///
+    /// # Errors
+    /// The keyspace is plain, or the program has not given its law.
+    pub(crate) fn law(&self) -> Result<&NamedLaw> {
+        match (&self.settings.law, self.law.get()) {
+            (Some(_), Some(law)) => Ok(law),
+            (Some(law), None) => Err(Error::LawUnknown {
+                keyspace: self.name.clone(),
+                law: law.clone(),
+            }),
+            (None, _) => Err(Error::NoLaw {
+                keyspace: self.name.clone(),
+            }),
+        }
+    }
+
+    /// Composes two values of a key, `older` first.
+    ///
+    /// # Errors
+    /// The law is not known, failed, panicked, or made a value that the keyspace cannot hold.
+    pub(crate) fn compose(&self, key: &[u8], older: &[u8], newer: &[u8]) -> Result<Composed> {
+        let law = self.law()?;
+        let composed = law.compose(key, older, newer).and_then(|composed| {
+            if let Composed::Owned(value) = &composed {
+                self.check_composed(value).map_err(LawFailure::new)?;
+            }
+            Ok(composed)
+        });
+        composed.map_err(|failure| Error::LawFailed {
+            keyspace: self.name.clone(),
+            law: law.name().to_string(),
+            key: key[..key.len().min(KEY_SHOWN_BYTES_MAX)]
+                .escape_ascii()
+                .to_string(),
+            source: Arc::new(failure),
+        })
+    }
+
+    fn check_composed(&self, value: &[u8]) -> std::result::Result<(), String> {
+        let len_bytes = value.len();
+        match self.settings.value_width_bytes {
+            Some(width) if len_bytes as u64 != width => Err(format!(
+                "it made a value of {len_bytes} bytes, the keyspace holds values of {width}"
+            )),
+            _ if len_bytes > limits::VALUE_LEN_BYTES_MAX => Err(format!(
+                "it made a value of {len_bytes} bytes, the limit is {}",
+                limits::VALUE_LEN_BYTES_MAX
+            )),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -182,13 +254,45 @@ impl Keyspace {
         self.delete_range(..)
     }
 
-    /// The value of a key now. Copies nothing; see [`Value`] for what the handle keeps alive.
+    /// Merges an operand onto a key, with the database's default durability. The key is not read: whoever needs the value composes,
+    /// oldest first, what was put and merged, by the law the keyspace was created with. On an absent or deleted key the operand itself becomes the
+    /// value; the law never sees an empty string in place of nothing.
     ///
     /// # Errors
-    /// A damaged or unreadable table.
+    /// The keyspace has no law ([`Error::NoLaw`]), or one that this program has not given ([`Error::LawUnknown`]); the law has failed on
+    /// this key before, and as many operands wait there as may ([`Error::LawFailed`]); otherwise as [`Keyspace::put`]. Nothing was written.
+    pub fn merge(&self, key: impl AsRef<[u8]>, operand: impl AsRef<[u8]>) -> Result<()> {
+        self.merge_with(key, operand, self.handle.engine().options().durability)
+    }
+
+    /// Merges an operand onto a key.
+    ///
+    /// # Errors
+    /// As [`Keyspace::merge`].
+    pub fn merge_with(
+        &self,
+        key: impl AsRef<[u8]>,
+        operand: impl AsRef<[u8]>,
+        durability: Durability,
+    ) -> Result<()> {
+        let (key, operand) = (key.as_ref(), operand.as_ref());
+        limits::check(key, operand, 0)?;
+        self.core.settings.check_value(&self.core.name, operand)?;
+        self.core.law()?;
+        let mut record = RecordBuilder::new();
+        record.merge(self.number(), key, operand);
+        self.handle
+            .engine()
+            .commit(&record, std::slice::from_ref(self), durability)
+    }
+
+    /// The value of a key now. Copies nothing, unless a law composes several records; see [`Value`] for what the handle keeps alive.
+    ///
+    /// # Errors
+    /// A damaged or unreadable table. Where several records are to be composed: the law is not known, or failed.
     pub fn get(&self, key: impl AsRef<[u8]>) -> Result<Option<Value>> {
         self.check_alive()?;
-        self.handle.engine().get(self.number(), key.as_ref())
+        self.handle.engine().get(&self.core, key.as_ref())
     }
 
     /// Whether a key is alive now.
@@ -200,7 +304,8 @@ impl Keyspace {
     }
 
     /// The keys in a range with their values, in order, from either end. Sees the instant of this call. An inverted
-    /// range is empty. Errors, also that the keyspace was dropped, come out of the iterator, once, as its last item.
+    /// range is empty. Errors, also that the keyspace was dropped, come out of the iterator, once, as its last item; only that a law gave no
+    /// value comes out in place of its key's item, and the iteration goes on.
     pub fn range(&self, range: impl KeyRange) -> Range {
         self.range_of(range.into_bounds())
     }
@@ -220,7 +325,7 @@ impl Keyspace {
             .check_alive()
             .and_then(|()| self.handle.engine().check_open())
         {
-            Ok(()) => Range::new(self.handle.engine().instant(), self.number(), bounds),
+            Ok(()) => Range::new(self.handle.engine().instant(), Arc::clone(&self.core), bounds),
             Err(error) => Range::failed(error),
         }
     }

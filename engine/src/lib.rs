@@ -14,6 +14,7 @@
 //! | part | what it does |
 //! |---|---|
 //! | `db` | the handle, the machine behind it, open and recovery, the life of a write, back-pressure |
+//! | `law` | what a keyspace makes of several records of one key |
 //! | `memtable`, `batch` | a persistent ordered map; the record of one batch in the log |
 //! | `instant`, `snapshot`, `iter` | what readers hold: roots that never change, and merges over them |
 //! | `flush` | a frozen memtable becomes tables; its deletes become dead ordinals in older tables |
@@ -40,6 +41,7 @@ mod instant;
 mod iter;
 mod key;
 mod keyspace;
+mod law;
 pub mod limits;
 mod memtable;
 mod options;
@@ -60,6 +62,7 @@ pub use error::{Error, Result, Usability};
 pub use iter::Range;
 pub use key::{Key, KeyRange};
 pub use keyspace::Keyspace;
+pub use law::{AddU64, AppendBytes, Compose, ComposeWithKey, Composed, LawFailure, MaxU64};
 pub use options::{Background, Durability, KeyspaceOptions, Options};
 pub use snapshot::Snapshot;
 pub use stats::Stats;

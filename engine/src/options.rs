@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::clock::Clock;
 use crate::error::{Error, Result};
+use crate::law::{Compose, ComposeWithKey, Laws, NamedLaw};
 use crate::settings::KeyspaceSettings;
 
 /// What a commit survives once it has been acknowledged.
@@ -52,6 +53,7 @@ pub struct Options {
     pub(crate) background: Background,
     pub(crate) manifest_bytes: u64,
     pub(crate) clock: Option<Arc<dyn Clock>>,
+    pub(crate) laws: Laws,
 }
 
 impl Default for Options {
@@ -69,6 +71,7 @@ impl Default for Options {
             background: Background::Threads,
             manifest_bytes: 4 << 20,
             clock: None,
+            laws: Laws::default(),
         }
     }
 }
@@ -161,8 +164,25 @@ impl Options {
         self
     }
 
+    /// Gives a composition law from the start: whatever a keyspace of that law holds in log and tables is flushed and compacted before the
+    /// keyspace is asked for. [`AddU64`](crate::AddU64), [`MaxU64`](crate::MaxU64) and [`AppendBytes`](crate::AppendBytes) are always
+    /// known by their names. A database whose laws are not all known opens too; see [`Error::LawUnknown`].
+    #[must_use]
+    pub fn law(mut self, name: &str, law: impl Compose + 'static) -> Self {
+        self.laws.add(NamedLaw::values(name, law));
+        self
+    }
+
+    /// As [`Options::law`], for a law that sees the key.
+    #[must_use]
+    pub fn law_with_key(mut self, name: &str, law: impl ComposeWithKey + 'static) -> Self {
+        self.laws.add(NamedLaw::with_key(name, law));
+        self
+    }
+
     /// Checks the values against each other.
     pub(crate) fn validate(&self) -> Result<()> {
+        self.laws.check()?;
         let at_least_one = [
             ("memtable_bytes", self.memtable_bytes as u64),
             ("target_table_bytes", self.target_table_bytes),
@@ -198,6 +218,7 @@ impl Options {
 #[derive(Clone, Debug, Default)]
 pub struct KeyspaceOptions {
     settings: KeyspaceSettings,
+    law: Option<NamedLaw>,
 }
 
 impl KeyspaceOptions {
@@ -217,8 +238,35 @@ impl KeyspaceOptions {
         self
     }
 
+    /// Composes the records of a key by a law over values alone, and so allows [`Keyspace::merge`](crate::Keyspace::merge). The name is
+    /// stored: opening the keyspace with another is an error, and it is by this name that [`Options::law`] gives the law before the
+    /// keyspace is asked for. Whoever gives the law of a name first, its law is used until the database is closed. Default: the newer value
+    /// replaces the older.
+    ///
+    /// The law must be associative; see [`Compose`].
+    #[must_use]
+    pub fn compose(mut self, name: &str, law: impl Compose + 'static) -> Self {
+        self.settings.law = Some(name.to_owned());
+        self.law = Some(NamedLaw::values(name, law));
+        self
+    }
+
+    /// As [`KeyspaceOptions::compose`], for a law that sees the key.
+    #[must_use]
+    pub fn compose_with_key(mut self, name: &str, law: impl ComposeWithKey + 'static) -> Self {
+        self.settings.law = Some(name.to_owned());
+        self.law = Some(NamedLaw::with_key(name, law));
+        self
+    }
+
+    /// The law, if there is one.
+    pub(crate) fn law(&self) -> Option<&NamedLaw> {
+        self.law.as_ref()
+    }
+
     /// The settings, checked.
     pub(crate) fn settings(&self) -> Result<KeyspaceSettings> {
+        self.law.as_ref().map_or(Ok(()), NamedLaw::check)?;
         let too_wide = |width: u64| width > crate::limits::VALUE_LEN_BYTES_MAX as u64;
         if self.settings.value_width_bytes.is_some_and(too_wide) {
             return Err(Error::InvalidOption {

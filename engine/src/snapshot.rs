@@ -26,11 +26,11 @@ impl Snapshot {
     /// The value of a key at the instant. `keyspace` is a [`Keyspace`], or the database itself for its default one.
     ///
     /// # Errors
-    /// A damaged or unreadable table; a keyspace of another database.
+    /// A keyspace of another database; otherwise as [`Keyspace::get`].
     pub fn get(&self, keyspace: impl AsRef<Keyspace>, key: impl AsRef<[u8]>) -> Result<Option<Value>> {
         let keyspace = keyspace.as_ref();
         self.check(keyspace)?;
-        self.instant.get(keyspace.number(), key.as_ref())
+        self.instant.get(keyspace.core(), key.as_ref())
     }
 
     /// Whether a key was alive at the instant.
@@ -58,7 +58,7 @@ impl Snapshot {
 
     fn range_of(&self, keyspace: &Keyspace, bounds: Bounds) -> Range {
         match self.check(keyspace) {
-            Ok(()) => Range::new(self.instant.clone(), keyspace.number(), bounds),
+            Ok(()) => Range::new(self.instant.clone(), Arc::clone(keyspace.core()), bounds),
             Err(error) => Range::failed(error),
         }
     }

@@ -1,14 +1,15 @@
-//! Values handed out by reads: zero-copy handles that keep what they point into.
+//! Values handed out by reads: zero-copy handles that keep what they point into. A composed value is its handle's own.
 
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
-use crate::memtable::Entry;
+use crate::memtable::{Entry, Part};
 use crate::table_file::TableFile;
 
 /// A value: borrows nothing, copies nothing. It points into a memtable's entry or a table's mapping and keeps that
 /// alive, also after the database has dropped the table or was closed. A handle to a small value of a large table
-/// pins the whole file: copy what is to be kept for long.
+/// pins the whole file: copy what is to be kept for long. Where a law composed several records, the handle owns the result; its clones
+/// share it.
 #[derive(Clone)]
 pub struct Value(Repr);
 
@@ -19,11 +20,23 @@ enum Repr {
         file: Arc<TableFile>,
         range: Range<usize>,
     },
+    Part(Part),
+    Owned(Arc<Vec<u8>>),
 }
 
 impl Value {
     pub(crate) fn in_memory(entry: Entry) -> Value {
         Value(Repr::Memory(entry))
+    }
+
+    /// A part of an entry that is not its oldest.
+    pub(crate) fn of_part(part: Part) -> Value {
+        Value(Repr::Part(part))
+    }
+
+    /// What a law made.
+    pub(crate) fn owned(bytes: Vec<u8>) -> Value {
+        Value(Repr::Owned(Arc::new(bytes)))
     }
 
     pub(crate) fn in_table(file: Arc<TableFile>, range: Range<usize>) -> Value {
@@ -38,6 +51,8 @@ impl Deref for Value {
         match &self.0 {
             Repr::Memory(entry) => entry.value(),
             Repr::Table { file, range } => &file.bytes()[range.clone()],
+            Repr::Part(part) => part,
+            Repr::Owned(bytes) => bytes,
         }
     }
 }

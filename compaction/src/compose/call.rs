@@ -7,11 +7,14 @@ use tephra_sstable::Unit;
 
 use super::law::{Composed, Law, LawFailure};
 
-/// Calls a law and turns a panic into a failure.
+/// Calls a law and turns a panic into a failure: the one door through which laws are called.
 ///
 /// Unwind safety: the merger changes nothing while the law runs, and refuses all work after a failure,
 /// so nothing half-changed is ever seen.
-pub(crate) fn call_law<U: Unit, L: Law<U>>(
+///
+/// # Errors
+/// The law failed or panicked.
+pub fn call_law<U: Unit, L: Law<U>>(
     law: &L,
     key: Option<U::Str<'_>>,
     older: U::Str<'_>,

@@ -17,7 +17,7 @@
 mod call;
 mod law;
 
-pub(crate) use call::call_law;
+pub use call::call_law;
 pub use law::{ComposeValues, ComposeWithKey, Composed, Law, LawFailure, Replace, Values, WithKey};
 
 #[cfg(test)]

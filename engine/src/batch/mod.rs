@@ -70,6 +70,22 @@ impl Batch {
         self
     }
 
+    /// Adds a merge of an operand; see [`Keyspace::merge`]. Later operations of the batch find it done.
+    pub fn merge(
+        &mut self,
+        keyspace: impl AsRef<Keyspace>,
+        key: impl AsRef<[u8]>,
+        operand: impl AsRef<[u8]>,
+    ) -> &mut Self {
+        let (keyspace, key, operand) = (keyspace.as_ref(), key.as_ref(), operand.as_ref());
+        if let Err(error) = keyspace.core().law() {
+            self.refused.get_or_insert(error);
+        } else if self.accepts(keyspace, key, Some(operand)) {
+            self.record.merge(keyspace.number(), key, operand);
+        }
+        self
+    }
+
     /// Adds a delete of everything in a keyspace.
     pub fn clear(&mut self, keyspace: impl AsRef<Keyspace>) -> &mut Self {
         self.delete_range(keyspace, ..)
@@ -88,7 +104,8 @@ impl Batch {
     /// Commits all operations at one instant. An empty batch succeeds at once.
     ///
     /// # Errors
-    /// A key, value or batch over its limit, a value of another width than its keyspace's, a dropped or foreign keyspace: nothing was written. A failed log: see
+    /// A key, value or batch over its limit, a value of another width than its keyspace's, a dropped or foreign keyspace, a merge
+    /// that is refused: nothing was written. A failed log: see
     /// [`Error::usability`].
     pub fn commit(self, durability: Durability) -> Result<()> {
         if let Some(error) = self.refused {

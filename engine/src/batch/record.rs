@@ -4,6 +4,7 @@
 //! payload    version (1 byte, = 1)   op op op ...                    an empty batch is never logged
 //! op   0     delete         keyspace  key length  key
 //!      1     put            keyspace  key length  value length  key  value
+//!      2     merge          keyspace  key length  operand length  key  operand
 //!      3     delete range   keyspace  start length  end length + 1, or 0 without an end  start  [end]
 //!
 //! put "user:7" = "ada" in keyspace 0:   01 | 01 00 06 03  75 73 65 72 3a 37  61 64 61        14 bytes
@@ -22,6 +23,7 @@ use crate::memtable::{Entry, Interval};
 const VERSION: u8 = 1;
 const DELETE: u8 = 0;
 const PUT: u8 = 1;
+const MERGE: u8 = 2;
 const DELETE_RANGE: u8 = 3;
 
 /// One operation of a batch.
@@ -37,7 +39,7 @@ impl Op {
     /// Whether it only removes keys.
     pub(crate) fn is_delete(&self) -> bool {
         match self {
-            Op::Write(entry) => !entry.is_put(),
+            Op::Write(entry) => !entry.is_live(),
             Op::DeleteRange(_) => true,
         }
     }
@@ -61,8 +63,17 @@ impl RecordBuilder {
 
     /// Adds a put.
     pub(crate) fn put(&mut self, keyspace: u32, key: &[u8], value: &[u8]) {
+        self.with_value(PUT, keyspace, key, value);
+    }
+
+    /// Adds a merge.
+    pub(crate) fn merge(&mut self, keyspace: u32, key: &[u8], operand: &[u8]) {
+        self.with_value(MERGE, keyspace, key, operand);
+    }
+
+    fn with_value(&mut self, kind: u8, keyspace: u32, key: &[u8], value: &[u8]) {
         self.payload.reserve(key.len() + value.len() + 24);
-        self.payload.push(PUT);
+        self.payload.push(kind);
         varint::push(&mut self.payload, u64::from(keyspace));
         varint::push(&mut self.payload, key.len() as u64);
         varint::push(&mut self.payload, value.len() as u64);
@@ -128,13 +139,17 @@ fn decode_op(reader: &mut ByteReader<'_>) -> Result<Op, Malformed> {
             let key = reader.bytes(key_len_bytes, "a key")?;
             Ok(Op::Write(Entry::delete(keyspace, key)))
         }
-        PUT => {
+        PUT | MERGE => {
             let value_len_bytes = reader.len("a value's length")?;
             let key_value = reader.bytes(key_len_bytes + value_len_bytes, "a key and its value")?;
-            Ok(Op::Write(Entry::put(keyspace, key_len_bytes, key_value)))
+            Ok(Op::Write(if kind == PUT {
+                Entry::put(keyspace, key_len_bytes, key_value)
+            } else {
+                Entry::merge(keyspace, key_len_bytes, key_value)
+            }))
         }
         DELETE_RANGE => decode_delete_range(reader, keyspace, key_len_bytes),
-        other => Err(start.malformed("an operation's kind, 0, 1 or 3", format!("{other}"))),
+        other => Err(start.malformed("an operation's kind, 0 to 3", format!("{other}"))),
     }
 }
 
@@ -161,6 +176,7 @@ fn decode_delete_range(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memtable::EntryKind;
 
     #[test]
     fn the_worked_example_is_true() {
@@ -179,24 +195,26 @@ mod tests {
         record.delete(u32::MAX, b"\x00\xff");
         record.put(0, &[7; 300], &[9; 70_000]);
         record.delete(0, &[7; 300]);
+        record.merge(1, b"counter", &[1; 8]);
         let ops = decode(record.payload()).expect("well formed");
         let seen: Vec<_> = ops
             .iter()
             .map(|op| match op {
-                Op::Write(e) => (e.keyspace(), e.is_put(), e.key().len(), e.value().len()),
+                Op::Write(e) => (e.keyspace(), e.kind(), e.key().len(), e.value().len()),
                 Op::DeleteRange(interval) => panic!("{interval:?} was never added"),
             })
             .collect();
         assert_eq!(
             seen,
             [
-                (3, true, 0, 0),
-                (u32::MAX, false, 2, 0),
-                (0, true, 300, 70_000),
-                (0, false, 300, 0)
+                (3, EntryKind::Put, 0, 0),
+                (u32::MAX, EntryKind::Delete, 2, 0),
+                (0, EntryKind::Put, 300, 70_000),
+                (0, EntryKind::Delete, 300, 0),
+                (1, EntryKind::Merge, 7, 8),
             ]
         );
-        assert_eq!(record.op_count(), 4);
+        assert_eq!(record.op_count(), 5);
     }
 
     #[test]
@@ -227,6 +245,7 @@ mod tests {
         record.put(1, b"key", b"value");
         record.delete(1, b"other");
         record.delete_range(&Interval::new(1, b"from", Some(b"to")));
+        record.merge(1, b"key", b"operand");
         let payload = record.payload().to_vec();
         let whole = decode(&payload).expect("well formed").len();
         for cut in 0..payload.len() {

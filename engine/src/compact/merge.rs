@@ -4,13 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tephra_compaction::job::table_input;
-use tephra_compaction::{CompactionError, MergeInput, Observer, Replace, merge_tables};
-use tephra_sstable::Byte;
+use tephra_compaction::{
+    CompactionError, Law, MergeError, MergeInput, MergeReport, Observer, Replace, merge_tables,
+};
+use tephra_sstable::{Byte, TableOptions};
 
 use super::sink::TableSink;
 use crate::db::Engine;
 use crate::error::{Error, Result};
 use crate::keyspace::KeyspaceCore;
+use crate::law::WithLaw;
 use crate::table_file::TableFile;
 use crate::version::TableView;
 
@@ -46,24 +49,58 @@ fn run(
     if given.is_empty() {
         return Ok(());
     }
-    let options = keyspace.settings.table_options(0, 0, None);
-    let target_bytes = keyspace
-        .settings
-        .target_table_bytes
-        .unwrap_or(engine.options.target_table_bytes);
-    match merge_tables(
-        &given,
-        Replace,
-        target_bytes,
-        &options,
+    let merge = Merge {
+        given: &given,
+        options: keyspace.settings.table_options(0, 0, None),
+        target_table_bytes: keyspace
+            .settings
+            .target_table_bytes
+            .unwrap_or(engine.options.target_table_bytes),
         sink,
-        &UntilClosed(engine),
-    ) {
+        observer: &UntilClosed(engine),
+    };
+    let outcome = if keyspace.is_composing() {
+        keyspace.law()?.apply(merge)
+    } else {
+        merge.run(Replace)
+    };
+    match outcome {
         Ok(_) => Ok(()),
         Err(CompactionError::Cancelled { .. }) => Err(Error::Closed),
+        Err(source @ CompactionError::Merge(MergeError::Law { .. } | MergeError::ValueWidth { .. })) => {
+            Err(Error::LawStopsCompaction {
+                keyspace: keyspace.name.clone(),
+                law: keyspace.settings.law_name().to_owned(),
+                source: Arc::new(source),
+            })
+        }
         Err(source) => Err(Error::Compaction {
             source: Arc::new(source),
         }),
+    }
+}
+
+/// A merge that waits for its law.
+struct Merge<'a, 'e> {
+    given: &'a [MergeInput<'a, Byte>],
+    options: TableOptions,
+    target_table_bytes: u64,
+    sink: &'a mut TableSink<'e>,
+    observer: &'a UntilClosed<'a>,
+}
+
+impl WithLaw for Merge<'_, '_> {
+    type Outcome = std::result::Result<MergeReport, CompactionError>;
+
+    fn run<L: Law<Byte>>(self, law: L) -> Self::Outcome {
+        merge_tables(
+            self.given,
+            law,
+            self.target_table_bytes,
+            &self.options,
+            self.sink,
+            self.observer,
+        )
     }
 }
 

@@ -12,6 +12,7 @@
 //! The picker decides and never acts; this module acts and never decides. A compaction reads the dead sets of the version it
 //! started with. It fails as a whole and leaves its inputs as they were; its files are removed.
 
+mod held_up;
 mod late_kills;
 mod level_view;
 mod merge;
@@ -21,4 +22,5 @@ mod sink;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use held_up::HeldUpKeyspaces;
 pub(crate) use range_kills::{CompactionStart, RangeKills};

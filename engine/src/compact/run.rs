@@ -9,7 +9,7 @@ use tephra_compaction::picker::{Decision, Job, JobKind, RangeRequest, Running, p
 use super::level_view::{levels_of, picker_options};
 use super::{CompactionStart, late_kills, merge};
 use crate::db::Engine;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::keyspace::KeyspaceCore;
 use crate::options::Background;
 use crate::table_file::TableFile;
@@ -29,10 +29,21 @@ impl Engine {
                 continue;
             };
             let options = picker_options(&self.options, &core.settings);
-            if let Decision::Run(job) = pick(&levels_of(view), &Running::default(), &options) {
-                self.run_job(&start, &core, view, &job)?;
-                return Ok(true);
+            let Decision::Run(job) = pick(&levels_of(view), &Running::default(), &options) else {
+                continue;
+            };
+            if !self.held_up.may_run(&core, view, &job) {
+                continue;
             }
+            let outcome = self.run_job(&start, &core, view, &job);
+            if self.held_up.note(&core, view, &job, &outcome) {
+                outcome
+                    .inspect_err(|error| self.counters.background_failed(error))
+                    .ok();
+                continue;
+            }
+            outcome?;
+            return Ok(true);
         }
         Ok(false)
     }
@@ -40,15 +51,24 @@ impl Engine {
     /// Flushes, then merges every keyspace down to one sorted run without dead records, and waits for the merged files to go.
     pub(crate) fn compact_all(&self) -> Result<()> {
         self.flush_all()?;
-        let keyspaces: Vec<u32> = self.versions.lock().cores().keys().copied().collect();
         let mut removed = Vec::new();
-        for keyspace in keyspaces {
-            while let Some(inputs) = self.compact_step(keyspace)? {
-                removed.extend(inputs);
+        let mut held_up = None;
+        for &keyspace in self.cores().keys() {
+            loop {
+                match self.compact_step(keyspace) {
+                    Ok(Some(inputs)) => removed.extend(inputs),
+                    Ok(None) => break,
+                    // The other keyspaces are compacted first.
+                    Err(error @ (Error::LawUnknown { .. } | Error::LawStopsCompaction { .. })) => {
+                        held_up.get_or_insert(error);
+                        break;
+                    }
+                    Err(error) => return Err(error),
+                }
             }
         }
         self.wait_until_unlinked(&removed);
-        Ok(())
+        held_up.map_or(Ok(()), Err)
     }
 
     /// One step of compacting a whole keyspace: the inputs it removed, `None` if there was nothing left to do.
@@ -66,6 +86,7 @@ impl Engine {
             return Ok(None);
         };
         let outcome = self.run_job(&start, &core, view, &job);
+        self.held_up.note(&core, view, &job, &outcome);
         if let Err(error) = &outcome {
             self.counters.background_failed(error);
         }

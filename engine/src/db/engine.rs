@@ -14,6 +14,7 @@
 //! instant is changed by the holder of `writer` (a commit, a rotation) and by the holder of `versions` (a new version,
 //! a flushed memtable leaving), each time in one step under `state`.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -24,7 +25,7 @@ use tephra_wal::{LogSegment, LogWriter};
 use super::spare::Prepared;
 use crate::background::Work;
 use crate::clock::Clock;
-use crate::compact::RangeKills;
+use crate::compact::{HeldUpKeyspaces, RangeKills};
 use crate::directory::Directory;
 use crate::error::{Error, Result};
 use crate::instant::{Instant, Layers};
@@ -64,6 +65,7 @@ pub(crate) struct Engine {
     pub(crate) flushing: Mutex<()>,
     pub(crate) compacting: Mutex<()>,
     pub(crate) range_kills: RangeKills,
+    pub(crate) held_up: HeldUpKeyspaces,
     pub(crate) next_file: AtomicU64,
     pub(crate) work: Work,
     pub(crate) counters: Counters,
@@ -100,19 +102,19 @@ impl Engine {
     }
 
     /// The value of a key now.
-    pub(crate) fn get(&self, keyspace: u32, key: &[u8]) -> Result<Option<Value>> {
+    pub(crate) fn get(&self, keyspace: &KeyspaceCore, key: &[u8]) -> Result<Option<Value>> {
         self.check_open()?;
-        let layers = {
+        let (layers, entry) = {
             let state = self.state.read();
-            if let Some(entry) = state.active.get(keyspace, key) {
-                return Ok(crate::instant::value_of(entry));
+            match state.active.get(keyspace.number, key) {
+                Some(entry) if entry.part_count() == 1 && entry.ends_history() => {
+                    return Ok(crate::instant::value_of(entry));
+                }
+                None if state.active.covers(keyspace.number, key) => return Ok(None),
+                entry => (Arc::clone(&state.layers), entry.cloned()),
             }
-            if state.active.covers(keyspace, key) {
-                return Ok(None);
-            }
-            Arc::clone(&state.layers)
         };
-        layers.get(keyspace, key)
+        layers.get(keyspace, key, entry.as_ref())
     }
 
     /// Publishes a version, and lets a flushed memtable go. The caller holds `versions`.
@@ -160,6 +162,11 @@ impl Engine {
     /// What the handles of a keyspace share; `None` if it does not exist (any more). Takes the version lock shortly.
     pub(crate) fn core_of(&self, keyspace: u32) -> Option<Arc<KeyspaceCore>> {
         self.versions.lock().cores().get(&keyspace).cloned()
+    }
+
+    /// What the handles of each keyspace share. Takes the version lock shortly.
+    pub(crate) fn cores(&self) -> BTreeMap<u32, Arc<KeyspaceCore>> {
+        self.versions.lock().cores().clone()
     }
 
     /// The keyspace that always exists.

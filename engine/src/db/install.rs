@@ -63,7 +63,10 @@ impl Engine {
                     asked: settings.to_string(),
                 });
             }
-            return Ok(Arc::clone(core));
+            let core = Arc::clone(core);
+            drop(versions);
+            self.teach(&core, options);
+            return Ok(core);
         }
         let number = versions.state().next_keyspace;
         let edit = Edit {
@@ -74,7 +77,18 @@ impl Engine {
             }],
         };
         self.commit_edit(&mut versions, &edit, &BTreeMap::new(), None)?;
-        Ok(Arc::clone(&versions.cores()[&number]))
+        let core = Arc::clone(&versions.cores()[&number]);
+        drop(versions);
+        self.teach(&core, options);
+        Ok(core)
+    }
+
+    /// Gives a keyspace its law, and has done what waited for it.
+    fn teach(&self, core: &KeyspaceCore, options: &KeyspaceOptions) {
+        if options.law().is_some_and(|law| core.learn(law.clone())) {
+            self.work.request_flush();
+            self.work.request_compaction();
+        }
     }
 
     /// Names of all keyspaces, in the order they were created.

@@ -152,6 +152,14 @@ impl Db {
         self.default.clear()
     }
 
+    /// Merges an operand in the default keyspace, which has no law.
+    ///
+    /// # Errors
+    /// Always [`Error::NoLaw`]: a keyspace that composes is created with [`KeyspaceOptions::compose`].
+    pub fn merge(&self, key: impl AsRef<[u8]>, operand: impl AsRef<[u8]>) -> Result<()> {
+        self.default.merge(key, operand)
+    }
+
     /// The value of a key in the default keyspace.
     ///
     /// # Errors

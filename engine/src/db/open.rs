@@ -26,17 +26,17 @@ use super::recovery::{self, Recovered};
 use super::write::prepare_segment;
 use crate::background::Work;
 use crate::clock::SystemClock;
-use crate::compact::RangeKills;
+use crate::compact::{HeldUpKeyspaces, RangeKills};
 use crate::directory::{Directory, Listing};
 use crate::error::{Error, Result};
 use crate::file_name::FileName;
 use crate::instant::{Instant, Layers};
-use crate::keyspace::DEFAULT_KEYSPACE;
+use crate::keyspace::{DEFAULT_KEYSPACE, KeyspaceCore};
 use crate::memtable::Memtable;
 use crate::options::Options;
 use crate::stats::Counters;
 use crate::table_file::TableFile;
-use crate::version::{Change, Edit, Manifest, ManifestState, VersionSet, manifest};
+use crate::version::{Change, Edit, Manifest, ManifestState, VersionSet, cores_of, manifest};
 use crate::vfs::{FileKind, FileSystem, LockGuard};
 
 impl Engine {
@@ -56,11 +56,18 @@ impl Engine {
         let state = read_state(&directory, &options)?;
         let tables = open_tables(&directory, &state)?;
         let listing = directory.list()?;
-        let recovered = recovery::replay(&directory, &state, &listing)?;
+        let cores = cores_of(&state, &options.laws);
+        let recovered = recovery::replay(&directory, &state, &listing, &cores)?;
+        let found = Found {
+            state,
+            tables,
+            cores,
+            recovered,
+        };
         if options.read_only {
-            open_for_reading(directory, options, lock, state, &tables, recovered)
+            open_for_reading(directory, options, lock, found)
         } else {
-            open_for_writing(directory, options, lock, state, &tables, recovered, &listing)
+            open_for_writing(directory, options, lock, found, &listing)
         }
     }
 }
@@ -183,6 +190,14 @@ fn open_tables(directory: &Directory, state: &ManifestState) -> Result<BTreeMap<
         .collect()
 }
 
+/// What the directory held.
+struct Found {
+    state: ManifestState,
+    tables: BTreeMap<u64, Arc<TableFile>>,
+    cores: BTreeMap<u32, Arc<KeyspaceCore>>,
+    recovered: Recovered,
+}
+
 /// The parts that both ways of opening have in common.
 struct Parts {
     directory: Directory,
@@ -222,6 +237,7 @@ impl Parts {
             flushing: Mutex::new(()),
             compacting: Mutex::new(()),
             range_kills: RangeKills::default(),
+            held_up: HeldUpKeyspaces::default(),
             next_file: AtomicU64::new(self.next_file),
             work: Work::default(),
             counters,
@@ -236,11 +252,15 @@ fn open_for_reading(
     directory: Directory,
     options: Options,
     lock: Option<Box<dyn LockGuard>>,
-    state: ManifestState,
-    tables: &BTreeMap<u64, Arc<TableFile>>,
-    recovered: Recovered,
+    found: Found,
 ) -> Result<Arc<Engine>> {
-    let versions = VersionSet::new(directory.clone(), None, state, tables, options.manifest_bytes);
+    let Found {
+        state,
+        tables,
+        cores,
+        recovered,
+    } = found;
+    let versions = VersionSet::new(directory.clone(), None, state, &tables, cores, &options);
     Ok(Parts {
         directory,
         options,
@@ -257,11 +277,15 @@ fn open_for_writing(
     directory: Directory,
     options: Options,
     lock: Option<Box<dyn LockGuard>>,
-    mut state: ManifestState,
-    tables: &BTreeMap<u64, Arc<TableFile>>,
-    recovered: Recovered,
+    found: Found,
     listing: &Listing,
 ) -> Result<Arc<Engine>> {
+    let Found {
+        mut state,
+        tables,
+        cores,
+        recovered,
+    } = found;
     let largest = listing
         .own
         .iter()
@@ -287,13 +311,7 @@ fn open_for_writing(
     let log =
         LogWriter::begin(segment, recovered.end).map_err(|failure| Error::from_log(&directory, failure))?;
     remove_orphans(&directory, listing, &state, &recovered);
-    let versions = VersionSet::new(
-        directory.clone(),
-        Some(manifest),
-        state,
-        tables,
-        options.manifest_bytes,
-    );
+    let versions = VersionSet::new(directory.clone(), Some(manifest), state, &tables, cores, &options);
     let log = Some((log, segment_number));
     let engine = Parts {
         directory,

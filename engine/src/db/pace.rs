@@ -18,6 +18,8 @@
 //!   whichever is more. Keyspaces that a commit does not touch neither slow it down nor cost it anything. Deeper levels
 //!   count through these: the picker pushes down a level far over its target before it takes another flushed table.
 //!
+//! A keyspace whose law holds up its compaction counts for nothing: waiting would not help it (`compact/held_up.rs`).
+//!
 //! Everything is read from the published layers. What ends a delay or a stop is the publication of other layers, by the same
 //! function that began it: a writer that was stopped takes a ticket, looks at the backlog, and sleeps until something has been
 //! published since the ticket. In manual mode nobody else would do the work, so a writer that meets a full backlog does a step
@@ -136,7 +138,12 @@ impl Engine {
     }
 
     fn compaction_backlog(&self, layers: &Layers, keyspace: u32) -> Backlog {
-        Backlog::of_compaction(layers.version.flushed_table_count(keyspace), &self.options)
+        let flushed_count = if self.held_up.contains(keyspace) {
+            0
+        } else {
+            layers.version.flushed_table_count(keyspace)
+        };
+        Backlog::of_compaction(flushed_count, &self.options)
     }
 }
 

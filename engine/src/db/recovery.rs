@@ -1,5 +1,6 @@
 //! Replays the log into memtables.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tephra_wal::{
@@ -11,7 +12,8 @@ use crate::directory::{Directory, Listing};
 use crate::error::{Error, Result};
 use crate::file_name::FileName;
 use crate::instant::FrozenMemtable;
-use crate::memtable::Memtable;
+use crate::keyspace::KeyspaceCore;
+use crate::memtable::{EntryKind, Memtable, Refusals, merged};
 use crate::version::{ManifestState, manifest};
 
 /// What the log held.
@@ -31,8 +33,14 @@ pub(crate) struct Recovered {
 /// nothing is changed on disk either way.
 ///
 /// Deletes and range deletes stay in the memtables whatever older layers hold: resolving them again is harmless. Operations on keyspaces that were
-/// dropped since are left for the flush to leave out.
-pub(crate) fn replay(directory: &Directory, state: &ManifestState, listing: &Listing) -> Result<Recovered> {
+/// dropped since are left for the flush to leave out. Operands are composed as they come, as the writer did; those of a law that is not
+/// known are kept as they are.
+pub(crate) fn replay(
+    directory: &Directory,
+    state: &ManifestState,
+    listing: &Listing,
+    cores: &BTreeMap<u32, Arc<KeyspaceCore>>,
+) -> Result<Recovered> {
     let numbers = listing.own.iter().filter_map(|name| match name {
         FileName::Segment(number) if *number > state.flushed_segment => Some(*number),
         _ => None,
@@ -84,8 +92,24 @@ pub(crate) fn replay(directory: &Directory, state: &ManifestState, listing: &Lis
         let (memtable, log_bytes) = &mut memtables[index];
         for op in ops {
             match op {
-                Op::Write(entry) => memtable.insert(entry),
                 Op::DeleteRange(interval) => memtable.delete_range(interval, true),
+                Op::Write(entry) if entry.kind() == EntryKind::Merge => {
+                    let found = cores.get(&entry.keyspace());
+                    let merged = found.map_or(Ok(entry.clone()), |core| {
+                        if !core.is_composing() {
+                            return Err(Error::Damaged {
+                                path: directory.path_of(FileName::Segment(segment)),
+                                offset,
+                                expected: format!("no merge, since keyspace {:?} has no law", core.name),
+                                found: "a merge".into(),
+                            });
+                        }
+                        let older = memtable.take_state(entry.keyspace(), entry.key());
+                        merged(older, entry, core, Refusals::TooLate)
+                    });
+                    memtable.insert(merged?);
+                }
+                Op::Write(entry) => memtable.insert(entry),
             }
         }
         *log_bytes += replayed.payload.len() as u64;

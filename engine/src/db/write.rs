@@ -4,6 +4,7 @@
 //! commit    wait if flush or compaction lag            (pace.rs; no lock held)
 //!           ask older layers which deletes need to shield something       (no lock held)
 //!           -- writer lock ------------------------------------------------------------------
+//!           compose operands with what the active memtable says     a refusal ends it here: nothing is logged
 //!           memtable or segment full: rotate
 //!           append one record to the log               survives a killed process
 //!           apply its operations to the active memtable, in one step      visible
@@ -25,7 +26,7 @@ use crate::error::{Error, Result};
 use crate::file_name::FileName;
 use crate::instant::{FrozenMemtable, Instant, Layers};
 use crate::keyspace::Keyspace;
-use crate::memtable::{Entry, Interval, Memtable};
+use crate::memtable::{Entry, EntryKind, Interval, Memtable, Refusals, merged};
 use crate::options::Durability;
 
 /// Batches of more operations, and range deletes, are applied to a copy of the root beside the readers, not under their lock.
@@ -35,6 +36,7 @@ const APPLIED_UNDER_LOCK_MAX: usize = 64;
 const SEGMENT_BYTES_MIN: u64 = 64 << 10;
 
 /// What a commit does to the active memtable.
+#[derive(Clone, Debug)]
 enum Change {
     Insert(Entry),
     /// A delete of a key that no older layer can hold: the entry goes, and nothing is left behind.
@@ -44,6 +46,8 @@ enum Change {
         interval: Interval,
         shields: bool,
     },
+    /// An operand, to be composed with what the active memtable says about the key.
+    Merge(Entry),
 }
 
 impl Engine {
@@ -66,13 +70,26 @@ impl Engine {
             outcome => outcome?,
         }
         let generation = self.active_segment.load(Ordering::Acquire);
-        let mut changes = self.plan(ops);
+        self.check_room(&ops, touched)?;
+        let changes = self.plan(ops);
 
         let position = {
             let mut writer = self.writer.lock();
             let log = self.check_writable()?;
             touched.iter().try_for_each(Keyspace::check_takes_writes)?;
+            let has_merges = changes.iter().any(Change::is_merge);
+            let composed_for = writer.segment;
+            let composed = match has_merges {
+                true => Some(self.compose_merges(&changes, touched, Refusals::Allowed)?),
+                false => None,
+            };
             let position = self.append(log, &mut writer, payload, only_deletes)?;
+            let mut changes = match composed {
+                Some(composed) if writer.segment == composed_for => composed,
+                // Composed for the memtable before; the batch is logged, so there is no refusing it any more.
+                Some(_) => self.compose_merges(&changes, touched, Refusals::TooLate)?,
+                None => changes,
+            };
             if writer.segment != generation {
                 // The memtable that was active when the layers were asked is one of them now: it may hold the keys.
                 changes.iter_mut().for_each(Change::keep_shield);
@@ -88,12 +105,29 @@ impl Engine {
         Ok(())
     }
 
+    /// Refuses records for keyspaces that take none for now.
+    fn check_room(&self, ops: &[Op], touched: &[Keyspace]) -> Result<()> {
+        for keyspace in touched.iter().filter(|keyspace| keyspace.core().is_composing()) {
+            let adds = |op: &Op| match op {
+                Op::Write(entry) => entry.keyspace() == keyspace.number() && entry.is_live(),
+                Op::DeleteRange(_) => false,
+            };
+            if ops.iter().any(adds) {
+                let version = &self.layers().version;
+                self.held_up
+                    .check_room(keyspace.core(), version, self.options.l0_tables_max)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Decides which deletes need an entry. Asks filters, so it runs before the commit lock is taken; the answers stay right as
     /// long as the same memtable is active, since flushes and compactions move keys and add none.
     fn plan(&self, ops: Vec<Op>) -> Vec<Change> {
         let layers = self.layers();
         let plan = |op| match op {
-            Op::Write(entry) if entry.is_put() || layers.may_hold(entry.keyspace(), entry.key()) => {
+            Op::Write(entry) if entry.kind() == EntryKind::Merge => Change::Merge(entry),
+            Op::Write(entry) if entry.is_live() || layers.may_hold(entry.keyspace(), entry.key()) => {
                 Change::Insert(entry)
             }
             Op::Write(entry) => Change::Forget(entry),
@@ -103,6 +137,41 @@ impl Engine {
             },
         };
         ops.into_iter().map(plan).collect()
+    }
+
+    /// The changes with every operand composed with what the active memtable and the changes before it say about its key. Calls laws
+    /// without the lock of the published instant; the caller holds the commit lock, so the active memtable stays as it is.
+    ///
+    /// # Errors
+    /// A law failed, and the memtable keeps no more operands of a key; only if refusals are allowed.
+    fn compose_merges(
+        &self,
+        changes: &[Change],
+        touched: &[Keyspace],
+        refusals: Refusals,
+    ) -> Result<Vec<Change>> {
+        let active = self.instant().active;
+        // What the changes so far say; of no use to a change that is alone.
+        let mut latest = Memtable::default();
+        let mut composed = Vec::with_capacity(changes.len());
+        for change in changes {
+            let change = match change {
+                Change::Merge(operand) => {
+                    let (number, key) = (operand.keyspace(), operand.key());
+                    let keyspace = touched.iter().find(|keyspace| keyspace.number() == number);
+                    let core = keyspace.expect("a commit names all it touches").core();
+                    let older = latest.state_of(number, key);
+                    let older = older.or_else(|| active.state_of(number, key));
+                    Change::Insert(merged(older, operand.clone(), core, refusals)?)
+                }
+                other => other.clone(),
+            };
+            if changes.len() > 1 {
+                change.note_in(&mut latest);
+            }
+            composed.push(change);
+        }
+        Ok(composed)
     }
 
     /// Appends a record to the log, rotating first where memtable or segment are full. Deletes go on in the old ones while a full
@@ -188,9 +257,23 @@ impl Engine {
 }
 
 impl Change {
+    fn is_merge(&self) -> bool {
+        matches!(self, Change::Merge(_))
+    }
+
+    /// Makes a memtable say what the change says from then on; a key that is forgotten is deleted.
+    fn note_in(&self, latest: &mut Memtable) {
+        match self {
+            Change::Insert(entry) | Change::Merge(entry) | Change::Forget(entry) => {
+                latest.insert(entry.clone())
+            }
+            Change::DeleteRange { interval, .. } => latest.delete_range(interval.clone(), true),
+        }
+    }
+
     fn keep_shield(&mut self) {
         match self {
-            Change::Insert(_) => {}
+            Change::Insert(_) | Change::Merge(_) => {}
             Change::Forget(entry) => *self = Change::Insert(entry.clone()),
             Change::DeleteRange { shields, .. } => *shields = true,
         }
@@ -200,7 +283,8 @@ impl Change {
 fn apply_to(memtable: &mut Memtable, changes: Vec<Change>) {
     for change in changes {
         match change {
-            Change::Insert(entry) => memtable.insert(entry),
+            // An operand that nothing precedes is an entry as it is.
+            Change::Insert(entry) | Change::Merge(entry) => memtable.insert(entry),
             Change::Forget(entry) => memtable.remove(entry.keyspace(), entry.key()),
             Change::DeleteRange { interval, shields } => memtable.delete_range(interval, shields),
         }

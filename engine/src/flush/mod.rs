@@ -3,10 +3,12 @@
 //! ```text
 //! frozen memtable    put put delete put delete put            (in key order, keyspace by keyspace)
 //!                      |   |    |    |    |     |
-//!   live entries       '---'----)----'----)-----'--> one new table a keyspace      written, synced
+//!   live entries       '---'----)----'----)-----'--> one new table a keyspace      sort.rs, write_table.rs; synced
 //!   deletes                     '---------'--------> ordinals in older tables      resolve.rs
 //!   range deletes   [--------------------)---------> runs of ordinals, and whole tables, in older tables alone: the new
 //!                                                    table holds what was put after them
+//!
+//! composing keyspace   puts too end the history of their keys: they kill like deletes, merges do not
 //!
 //! one edit:  add tables | kill ordinals | remove tables with nothing alive | flushed up to this segment
 //! ```
@@ -16,6 +18,7 @@
 //! segment. A failure before the edit leaves no trace but files, which are removed; the log still holds everything.
 
 mod resolve;
+mod sort;
 pub(crate) mod write_table;
 
 use std::collections::BTreeMap;
@@ -24,48 +27,10 @@ use std::sync::Arc;
 use crate::db::Engine;
 use crate::error::Result;
 use crate::file_name::FileName;
-use crate::instant::FrozenMemtable;
-use crate::memtable::Entry;
 use crate::table_file::TableFile;
-use crate::version::{Change, Edit, Version};
-use resolve::{Deleted, Resolution};
-
-/// The entries of one memtable, sorted out.
-#[derive(Default)]
-struct Sorted<'a> {
-    /// By keyspace, in key order.
-    live: BTreeMap<u32, Vec<&'a Entry>>,
-    deleted: BTreeMap<u32, Deleted<'a>>,
-}
-
-impl<'a> Sorted<'a> {
-    /// Entries of keyspaces that were dropped since they were written are left out.
-    fn new(frozen: &'a FrozenMemtable, version: &Version) -> Self {
-        let mut sorted = Sorted::default();
-        let entries = frozen
-            .root
-            .iter()
-            .filter(|entry| version.keyspace(entry.keyspace()).is_some());
-        for entry in entries {
-            if entry.is_put() {
-                sorted.live.entry(entry.keyspace()).or_default().push(entry);
-            } else {
-                let deleted = sorted.deleted.entry(entry.keyspace()).or_default();
-                deleted.keys.push(entry.key());
-            }
-        }
-        let intervals = frozen
-            .root
-            .intervals()
-            .iter()
-            .filter(|interval| version.keyspace(interval.keyspace()).is_some());
-        for interval in intervals {
-            let deleted = sorted.deleted.entry(interval.keyspace()).or_default();
-            deleted.intervals.push(interval);
-        }
-        sorted
-    }
-}
+use crate::version::{Change, Edit};
+use resolve::Resolution;
+use sort::Sorted;
 
 impl Engine {
     /// Flushes the oldest frozen memtable. Returns whether there was one. One flush runs at a time, so generations reach the
@@ -76,7 +41,7 @@ impl Engine {
         let Some(frozen) = layers.frozen.last() else {
             return Ok(false);
         };
-        let sorted = Sorted::new(frozen, &layers.version);
+        let sorted = Sorted::new(&frozen.root, &self.cores())?;
         let tables = self.write_flushed_tables(frozen.segment, &sorted)?;
         let mut resolution = Resolution::new(sorted.deleted);
         if let Err(error) = resolution.look_up(&layers.version) {
@@ -95,7 +60,7 @@ impl Engine {
         Ok(true)
     }
 
-    /// Writes, syncs and opens one table for each keyspace with live entries.
+    /// Writes, syncs and opens the tables of each keyspace with live entries.
     fn write_flushed_tables(
         &self,
         segment: u64,
@@ -117,20 +82,19 @@ impl Engine {
         numbers: &mut Vec<u64>,
     ) -> Result<BTreeMap<u64, Arc<TableFile>>> {
         let mut records = Vec::new();
-        for (&keyspace, entries) in &sorted.live {
-            let Some(keyspace) = self.core_of(keyspace) else {
-                // Dropped meanwhile.
-                continue;
-            };
-            let number = self.next_file_number();
-            numbers.push(number);
-            records.push(write_table::write(
-                &self.directory,
-                number,
-                &keyspace,
-                segment,
-                entries,
-            )?);
+        for live in &sorted.live {
+            // Oldest first, so that a higher number is newer.
+            for table in &live.tables {
+                let number = self.next_file_number();
+                numbers.push(number);
+                records.push(write_table::write(
+                    &self.directory,
+                    number,
+                    &live.keyspace,
+                    segment,
+                    table,
+                )?);
+            }
         }
         if !records.is_empty() {
             self.directory.sync()?;

@@ -1,4 +1,4 @@
-//! Resolves deletes: which records, in which older tables, they kill.
+//! Resolves deletes, and puts of composing keyspaces: which records, in which older tables, they kill.
 //!
 //! ```text
 //! deleted keys (sorted)   b   f   k   q        deleted interval  [h .. n)
@@ -23,7 +23,7 @@ use crate::version::{Change, TableView, Version};
 /// What a memtable deletes in one keyspace.
 #[derive(Debug, Default)]
 pub(super) struct Deleted<'a> {
-    /// Sorted.
+    /// Keys whose older records die, sorted.
     pub(super) keys: Vec<&'a [u8]>,
     /// Sorted and disjoint.
     pub(super) intervals: Vec<&'a Interval>,

@@ -12,12 +12,17 @@
 //!
 //! A source that stands in an interval which a newer memtable deleted seeks past it, once a source and interval; the merge never
 //! steps through what a range delete hides.
+//! In a composing keyspace the sources that stand on the key are asked in turn, newest first, until one ends the key's history; what
+//! they said is composed when the value is asked for.
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use super::direction::Direction;
 use super::source::{Shades, Source};
 use crate::error::Result;
+use crate::keyspace::KeyspaceCore;
+use crate::law::History;
 use crate::value::Value;
 
 /// A merge of sources that walk the same way.
@@ -32,17 +37,27 @@ pub(crate) struct Merged {
     heap: Vec<usize>,
     /// The source of the entry handed out last.
     current: Option<usize>,
+    /// The keyspace and what was collected of the current key, if the keyspace composes.
+    composing: Option<(Arc<KeyspaceCore>, History)>,
 }
 
 impl Merged {
     /// A merge of `sources`, newest first, each standing on its first entry. O(sources).
-    pub(crate) fn new(direction: Direction, sources: Vec<Source>, shades: Shades) -> Self {
+    pub(crate) fn new(
+        direction: Direction,
+        sources: Vec<Source>,
+        shades: Shades,
+        keyspace: &Arc<KeyspaceCore>,
+    ) -> Self {
         let mut merged = Merged {
             direction,
             sources,
             shades,
             heap: Vec::new(),
             current: None,
+            composing: keyspace
+                .is_composing()
+                .then(|| (Arc::clone(keyspace), History::default())),
         };
         for index in 0..merged.sources.len() {
             merged.push(index);
@@ -70,7 +85,11 @@ impl Merged {
             }
             self.pass_older_entries(index)?;
             self.current = Some(index);
-            if self.sources[index].is_live() {
+            let is_live = match &self.composing {
+                Some((_, history)) => !history.is_empty(),
+                None => self.sources[index].is_live(),
+            };
+            if is_live {
                 return Ok(true);
             }
         }
@@ -81,7 +100,12 @@ impl Merged {
         let index = self
             .current
             .expect("a value is asked for only after a step that found one");
-        self.sources[index].value()
+        let Some((keyspace, history)) = &self.composing else {
+            return self.sources[index].value();
+        };
+        let key = self.sources[index].key().expect("the source stands on the key");
+        let value = history.compose(keyspace, key)?;
+        Ok(value.expect("the step found a live entry"))
     }
 
     /// Steps a source, just taken out of the heap, past an interval that a newer memtable deleted. Returns whether there was one.
@@ -101,11 +125,34 @@ impl Merged {
         Ok(false)
     }
 
-    /// Steps every other source that stands on the key of `newest` past it.
+    /// Whether the key a source stands on lies in an interval that a newer memtable deleted; then it does for all older sources.
+    fn is_shaded(&mut self, index: usize) -> bool {
+        let Some(key) = self.sources[index].key() else {
+            return false;
+        };
+        let newer = self
+            .shades
+            .iter_mut()
+            .take_while(|(newer_count, _)| *newer_count <= index);
+        newer.into_iter().any(|(_, shade)| shade.covering(key).is_some())
+    }
+
+    /// Steps every other source that stands on the key of `newest` past it, collecting what they say where the keyspace composes.
     fn pass_older_entries(&mut self, newest: usize) -> Result<()> {
+        let mut has_ended = true;
+        if let Some((_, history)) = &mut self.composing {
+            history.clear();
+            has_ended = self.sources[newest].add_to(history)?;
+        }
         while let Some(&top) = self.heap.first() {
             if self.sources[top].key() != self.sources[newest].key() {
                 break;
+            }
+            has_ended = has_ended || self.is_shaded(top);
+            if let Some((_, history)) = &mut self.composing
+                && !has_ended
+            {
+                has_ended = self.sources[top].add_to(history)?;
             }
             self.sources[top].advance()?;
             if self.sources[top].key().is_some() {

@@ -20,12 +20,16 @@ mod table;
 mod tests;
 
 use std::ops::Bound;
+use std::sync::Arc;
 
 pub(crate) use table::key_span_overlaps;
 
 use crate::error::{Error, Result};
 use crate::instant::Instant;
 use crate::key::{Key, bounds_are_empty};
+use crate::keyspace::KeyspaceCore;
+use crate::law::Laws;
+use crate::settings::KeyspaceSettings;
 use crate::value::Value;
 use direction::Direction;
 use merged::Merged;
@@ -35,11 +39,12 @@ pub(crate) type Bounds = (Bound<Key>, Bound<Key>);
 
 /// The keys and values of a range, in key order, at one instant. Pins that instant's tables until it is dropped.
 ///
-/// After an error the iterator is at its end: the error was its last item.
+/// After an error the iterator is at its end: the error was its last item. Not so when a composition law gave no value
+/// ([`Error::LawFailed`], [`Error::LawUnknown`]): that error stands in place of its key, and the next key follows.
 #[derive(Debug)]
 pub struct Range {
     instant: Instant,
-    keyspace: u32,
+    keyspace: Arc<KeyspaceCore>,
     bounds: Bounds,
     front: Option<Merged>,
     back: Option<Merged>,
@@ -49,7 +54,7 @@ pub struct Range {
 }
 
 impl Range {
-    pub(crate) fn new(instant: Instant, keyspace: u32, bounds: Bounds) -> Range {
+    pub(crate) fn new(instant: Instant, keyspace: Arc<KeyspaceCore>, bounds: Bounds) -> Range {
         let is_over = bounds_are_empty(&bounds.0, &bounds.1);
         Range {
             instant,
@@ -65,7 +70,8 @@ impl Range {
     /// A range whose only item is an error.
     pub(crate) fn failed(error: Error) -> Range {
         let bounds = (Bound::Unbounded, Bound::Unbounded);
-        let mut range = Range::new(Instant::default(), 0, bounds);
+        let nowhere = KeyspaceCore::new(0, "", KeyspaceSettings::default(), &Laws::none());
+        let mut range = Range::new(Instant::default(), nowhere, bounds);
         range.failure = Some(error);
         range
     }
@@ -79,7 +85,11 @@ impl Range {
             return None;
         }
         let item = self.try_advance(direction).transpose();
-        self.is_over = !matches!(item, Some(Ok(_)));
+        self.is_over = match &item {
+            None => true,
+            Some(Ok(_)) => false,
+            Some(Err(error)) => !error.concerns_one_key(),
+        };
         item
     }
 
@@ -89,8 +99,9 @@ impl Range {
             Direction::Backward => (&mut self.back, &self.front),
         };
         if near.is_none() {
-            let (sources, shades) = source::open_all(&self.instant, self.keyspace, &self.bounds, direction)?;
-            *near = Some(Merged::new(direction, sources, shades));
+            let (sources, shades) =
+                source::open_all(&self.instant, self.keyspace.number, &self.bounds, direction)?;
+            *near = Some(Merged::new(direction, sources, shades, &self.keyspace));
         }
         let near = near.as_mut().expect("opened above");
         if !near.step()? {

@@ -8,6 +8,7 @@ use super::table::{RunSource, TableSource};
 use crate::error::Result;
 use crate::instant::Instant;
 use crate::key::bound_as_slice;
+use crate::law::History;
 use crate::memtable::Interval;
 use crate::value::Value;
 
@@ -32,8 +33,19 @@ impl Source {
     /// Whether the entry stood on says that its key is alive. Tables hold nothing else.
     pub(crate) fn is_live(&self) -> bool {
         match self {
-            Source::Memory(source) => source.entry().is_some_and(|entry| entry.is_put()),
+            Source::Memory(source) => source.entry().is_some_and(|entry| entry.is_live()),
             Source::Table(_) | Source::Run(_) => true,
+        }
+    }
+
+    /// Adds what the source says of the key stood on. Returns whether nothing older counts.
+    pub(crate) fn add_to(&self, history: &mut History) -> Result<bool> {
+        match self {
+            Source::Memory(source) => Ok(source.entry().is_none_or(|entry| history.add_entry(entry))),
+            Source::Table(_) | Source::Run(_) => {
+                history.add_record(self.value()?);
+                Ok(false)
+            }
         }
     }
 

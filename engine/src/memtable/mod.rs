@@ -14,12 +14,14 @@
 
 mod entry;
 mod intervals;
+mod merge;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use entry::Entry;
 use entry::Probe;
+pub(crate) use entry::{Entry, EntryKind, Part};
 pub(crate) use intervals::{Interval, Intervals};
+pub(crate) use merge::{PARTS_MAX, Refusals, merged};
 
 use std::ops::Bound;
 
@@ -41,19 +43,25 @@ impl Memtable {
     /// Inserts an entry, replacing what the map said about the key. O(log n); copies nodes shared with clones. A delete of a key
     /// that lies in an interval needs no entry.
     pub(crate) fn insert(&mut self, entry: Entry) {
-        if !entry.is_put() && self.covers(entry.keyspace(), entry.key()) {
+        if !entry.is_live() && self.covers(entry.keyspace(), entry.key()) {
             return self.remove(entry.keyspace(), entry.key());
         }
         self.cost_bytes += entry.cost_bytes();
-        self.delete_count += usize::from(!entry.is_put());
+        self.delete_count += usize::from(!entry.is_live());
         let replaced = self.entries.insert(entry);
-        self.forget(replaced);
+        self.forget(replaced.as_ref());
+    }
+
+    /// Takes out what the map says about a key. O(log n).
+    pub(crate) fn take(&mut self, keyspace: u32, key: &[u8]) -> Option<Entry> {
+        let removed = self.entries.remove(&Probe::new(keyspace, key));
+        self.forget(removed.as_ref());
+        removed
     }
 
     /// Forgets the key. O(log n).
     pub(crate) fn remove(&mut self, keyspace: u32, key: &[u8]) {
-        let removed = self.entries.remove(&Probe::new(keyspace, key));
-        self.forget(removed);
+        self.take(keyspace, key);
     }
 
     /// Removes the entries in an interval, and remembers it if it shields older records. O(log n) a removed entry.
@@ -83,10 +91,22 @@ impl Memtable {
         &self.intervals
     }
 
-    fn forget(&mut self, entry: Option<Entry>) {
+    /// What this generation says about a key: its entry, or a delete where an interval covers it. O(log n).
+    pub(crate) fn state_of(&self, keyspace: u32, key: &[u8]) -> Option<Entry> {
+        let entry = self.get(keyspace, key).cloned();
+        entry.or_else(|| self.covers(keyspace, key).then(|| Entry::delete(keyspace, key)))
+    }
+
+    /// As [`Memtable::state_of`], and takes the entry out, so that nobody else holds it.
+    pub(crate) fn take_state(&mut self, keyspace: u32, key: &[u8]) -> Option<Entry> {
+        let entry = self.take(keyspace, key);
+        entry.or_else(|| self.covers(keyspace, key).then(|| Entry::delete(keyspace, key)))
+    }
+
+    fn forget(&mut self, entry: Option<&Entry>) {
         if let Some(entry) = entry {
             self.cost_bytes -= entry.cost_bytes();
-            self.delete_count -= usize::from(!entry.is_put());
+            self.delete_count -= usize::from(!entry.is_live());
         }
     }
 

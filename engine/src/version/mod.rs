@@ -13,6 +13,6 @@ mod version;
 
 pub(crate) use edit::{Change, Edit, TableRecord};
 pub(crate) use manifest::Manifest;
-pub(crate) use set::{CommitError, VersionSet};
+pub(crate) use set::{CommitError, VersionSet, cores_of};
 pub(crate) use state::{ManifestState, TableState};
 pub(crate) use version::{KeyspaceView, TableView, Version};

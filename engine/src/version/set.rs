@@ -22,6 +22,8 @@ use crate::directory::Directory;
 use crate::error::{Error, Result};
 use crate::file_name::FileName;
 use crate::keyspace::KeyspaceCore;
+use crate::law::Laws;
+use crate::options::Options;
 use crate::table_file::TableFile;
 
 /// The current version, the state behind it, and the manifest that remembers both.
@@ -36,6 +38,7 @@ pub(crate) struct VersionSet {
     cores: BTreeMap<u32, Arc<KeyspaceCore>>,
     /// The numbers of the keyspaces, by name.
     numbers: BTreeMap<String, u32>,
+    laws: Laws,
     manifest_bytes_max: u64,
     /// Set while nobody knows what a restart would find.
     doubt: Option<Doubt>,
@@ -54,21 +57,27 @@ pub(crate) enum CommitError {
 
 type Outcome<T> = std::result::Result<T, CommitError>;
 
+/// What the handles of the keyspaces of a manifest share, with the laws that are known.
+pub(crate) fn cores_of(state: &ManifestState, laws: &Laws) -> BTreeMap<u32, Arc<KeyspaceCore>> {
+    let keyspaces = state.keyspaces.iter();
+    let cores = keyspaces.map(|(&number, keyspace)| {
+        let core = KeyspaceCore::new(number, &keyspace.name, keyspace.settings.clone(), laws);
+        (number, core)
+    });
+    cores.collect()
+}
+
 impl VersionSet {
-    /// A set at `state`, whose tables are all in `files`.
+    /// A set at `state`, whose tables are all in `files` and whose keyspaces are `cores`.
     pub(crate) fn new(
         directory: Directory,
         manifest: Option<Manifest>,
         state: ManifestState,
         files: &BTreeMap<u64, Arc<TableFile>>,
-        manifest_bytes_max: u64,
+        cores: BTreeMap<u32, Arc<KeyspaceCore>>,
+        options: &Options,
     ) -> Self {
         let current = Arc::new(Version::of_state(&state, files));
-        let cores = state.keyspaces.iter().map(|(&number, keyspace)| {
-            let core = KeyspaceCore::new(number, &keyspace.name, keyspace.settings.clone());
-            (number, core)
-        });
-        let cores: BTreeMap<u32, Arc<KeyspaceCore>> = cores.collect();
         let numbers = cores.values().map(|core| (core.name.clone(), core.number));
         let numbers = numbers.collect();
         let snapshot_len_bytes = manifest.as_ref().map_or(0, Manifest::len_bytes);
@@ -79,7 +88,8 @@ impl VersionSet {
             current,
             cores,
             numbers,
-            manifest_bytes_max,
+            laws: options.laws.clone(),
+            manifest_bytes_max: options.manifest_bytes,
             doubt: None,
             snapshot_len_bytes,
         }
@@ -213,7 +223,7 @@ impl VersionSet {
                     name,
                     settings,
                 } => {
-                    let core = KeyspaceCore::new(*number, name, settings.clone());
+                    let core = KeyspaceCore::new(*number, name, settings.clone(), &self.laws);
                     self.cores.insert(*number, core);
                     self.numbers.insert(name.clone(), *number);
                 }

@@ -1,0 +1,100 @@
+//! Merging an operand onto what a memtable says about its key.
+//!
+//! ```text
+//! nothing          the operand, for whatever older layers hold
+//! delete           a put of the operand: the history has ended
+//! put, merge       parts  [ 5000 | 300 | 20 ]  and an operand of 8 bytes:
+//!                  from the newest on, as long as a part is at most 8 times as long as all that is newer:  20, but not 300
+//!                  [ 5000 | 300 | compose(20, 8) ]
+//! ```
+//!
+//! So values of one size become one part at once, and a value that grows by appending is copied a logarithmic number of times in all,
+//! not once an operand. There are never more than [`PARTS_MAX`] parts, unless the law fails: then the operand is put on top as it
+//! is, and one that would be too many is refused before it is logged, with the law's error. Operands replayed from the log are never
+//! refused; without their law they wait as they are.
+
+use std::sync::Arc;
+
+use super::entry::{Entry, EntryKind};
+use crate::error::Result;
+use crate::keyspace::KeyspaceCore;
+use crate::law::Composed;
+
+/// Most parts an entry has: what a read composes, and the most tables that a flush needs for operands that do not compose.
+pub(crate) const PARTS_MAX: usize = 8;
+
+/// A part is composed with what is newer if it is at most this many times as long.
+const COMPOSED_LEN_RATIO: usize = 8;
+
+/// Whether an operand may be refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusals {
+    /// The operand is not logged yet.
+    Allowed,
+    /// It is logged, and must find a place.
+    TooLate,
+}
+
+/// The entry that says what `older` says with an operand on top. Calls the law at most once for each part there is.
+///
+/// # Errors
+/// The law failed, and there is no place for more parts; only if refusals are allowed.
+pub(crate) fn merged(
+    older: Option<Entry>,
+    operand: Entry,
+    keyspace: &KeyspaceCore,
+    refusals: Refusals,
+) -> Result<Entry> {
+    let Some(mut entry) = older else {
+        return Ok(operand);
+    };
+    if !entry.is_live() {
+        return Ok(operand.with_kind(EntryKind::Put));
+    }
+    let kept = parts_kept(&entry, operand.value().len());
+    if kept == entry.part_count() {
+        entry.push_part(kept, Arc::from(operand.value()));
+        return Ok(entry);
+    }
+    match compose_from(&entry, kept, operand.value(), keyspace) {
+        Ok(composed) if kept == 0 => Ok(entry.with_value(&composed)),
+        Ok(composed) => {
+            entry.push_part(kept, Arc::from(composed));
+            Ok(entry)
+        }
+        Err(failure) if refusals == Refusals::Allowed && entry.part_count() >= PARTS_MAX => Err(failure),
+        Err(_) => {
+            entry.push_part(entry.part_count(), Arc::from(operand.value()));
+            Ok(entry)
+        }
+    }
+}
+
+/// How many of the oldest parts stay as they are.
+fn parts_kept(entry: &Entry, operand_len_bytes: usize) -> usize {
+    let mut kept = entry.part_count();
+    let mut newer_len_bytes = operand_len_bytes;
+    for part in entry.parts().rev() {
+        let is_long = part.len() > newer_len_bytes.saturating_mul(COMPOSED_LEN_RATIO);
+        if is_long && kept < PARTS_MAX {
+            break;
+        }
+        newer_len_bytes += part.len();
+        kept -= 1;
+    }
+    kept
+}
+
+/// Composes all parts behind the first `kept` with the operand, oldest first: the short ones come first, and are copied often.
+fn compose_from(entry: &Entry, kept: usize, operand: &[u8], keyspace: &KeyspaceCore) -> Result<Vec<u8>> {
+    let mut parts = entry.parts().skip(kept).chain(std::iter::once(operand));
+    let mut composed = std::borrow::Cow::Borrowed(parts.next().expect("the operand at least"));
+    for newer in parts {
+        match keyspace.compose(entry.key(), &composed, newer)? {
+            Composed::Older => {}
+            Composed::Newer => composed = newer.into(),
+            Composed::Owned(owned) => composed = owned.into(),
+        }
+    }
+    Ok(composed.into_owned())
+}
