@@ -3,6 +3,14 @@
 //! [`FaultFs`] hands every call to another file system, counts it, and lets the first [`Rule`] that matches it fail. So a test runs a
 //! history once to count its calls, and then once for each of them, with that call failing once, or with everything
 //! failing from it on, as on a machine that stopped.
+//!
+//! ```text
+//!   call --> rules: does one mean it? --no--> the file system below
+//!                        |
+//!                        '--yes--> an error, a part of the call, nothing, a wrong bit, a pause, an interlude
+//! ```
+
+mod rule;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,145 +18,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::Mutex;
 use tephra_wal::{LogSegment, SegmentSync};
 
 use super::{
     DirEntry, FileBytes, FileKind, FileSystem, FsError, LockError, LockGuard, Operation, WritableFile,
 };
 
-/// What happens instead of a call.
-#[derive(Clone, Debug)]
-pub enum Fault {
-    /// An error of the device.
-    DeviceError,
-    /// No room. On writes half of the bytes are written first.
-    StorageFull,
-    /// A write takes half of its bytes, and succeeds. Other calls go through.
-    ShortWrite,
-    /// A write takes nothing, and succeeds. Other calls go through.
-    ZeroWrite,
-    /// The bit of this number, counted round the file, is read wrong. Other calls go through.
-    FlipBit(u64),
-    /// The call waits until the gate is opened, then goes through: a disk that stalls.
-    Stall(Gate),
-}
-
-/// Holds calls back until it is opened, once and for all. Clones are the same gate.
-#[derive(Clone, Debug, Default)]
-pub struct Gate(Arc<(Mutex<GateState>, Condvar)>);
-
-#[derive(Debug, Default)]
-struct GateState {
-    is_open: bool,
-    arrived_count: usize,
-}
-
-impl Gate {
-    /// A closed gate.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Lets everybody through.
-    pub fn open(&self) {
-        self.0.0.lock().is_open = true;
-        self.0.1.notify_all();
-    }
-
-    /// Returns when so many calls have come to the gate.
-    pub fn wait_for(&self, call_count: usize) {
-        let mut state = self.0.0.lock();
-        while state.arrived_count < call_count {
-            self.0.1.wait(&mut state);
-        }
-    }
-
-    fn pass(&self) {
-        let mut state = self.0.0.lock();
-        state.arrived_count += 1;
-        self.0.1.notify_all();
-        while !state.is_open {
-            self.0.1.wait(&mut state);
-        }
-    }
-}
-
-/// Which calls a rule means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Calls {
-    /// All of them.
-    Any,
-    /// Those that change something on the disk.
-    Changing,
-    /// Those of one kind.
-    Only(Operation),
-}
-
-impl Calls {
-    fn include(self, operation: Operation) -> bool {
-        use Operation::{Inspect, List, Lock, Map, Read};
-        match self {
-            Self::Any => true,
-            Self::Changing => !matches!(operation, List | Inspect | Map | Read | Lock),
-            Self::Only(only) => operation == only,
-        }
-    }
-}
-
-/// Which calls fail, and how.
-#[derive(Clone, Debug)]
-pub struct Rule {
-    /// Which calls are meant.
-    pub calls: Calls,
-    /// Only those whose path contains this.
-    pub path_contains: String,
-    /// So many of them pass first.
-    pub skip_count: u64,
-    /// All of them fail from then on, not only the next.
-    pub lasts: bool,
-    /// How.
-    pub fault: Fault,
-}
-
-impl Rule {
-    /// The next such call fails, once.
-    #[must_use]
-    pub fn once(calls: Calls, fault: Fault) -> Self {
-        Self {
-            calls,
-            path_contains: String::new(),
-            skip_count: 0,
-            lasts: false,
-            fault,
-        }
-    }
-
-    /// All such calls fail from now on.
-    #[must_use]
-    pub fn always(calls: Calls, fault: Fault) -> Self {
-        Self {
-            lasts: true,
-            ..Self::once(calls, fault)
-        }
-    }
-
-    /// The same, after so many calls.
-    #[must_use]
-    pub fn after(self, skip_count: u64) -> Self {
-        Self { skip_count, ..self }
-    }
-
-    /// The same, on paths that contain a text.
-    #[must_use]
-    pub fn on(self, path_contains: &str) -> Self {
-        Self {
-            path_contains: path_contains.to_owned(),
-            ..self
-        }
-    }
-}
+pub use rule::{Calls, Fault, Gate, Interlude, Rule};
 
 /// The rules in force, and what was called.
 #[derive(Debug, Default)]
@@ -180,19 +57,37 @@ impl Faults {
             hit = Some(rule.fault.clone());
             rule.lasts
         });
-        record.fault_count += u64::from(hit.is_some());
+        let is_failure = |fault: &Fault| !matches!(fault, Fault::Interlude(_));
+        record.fault_count += u64::from(hit.as_ref().is_some_and(is_failure));
         drop(record);
-        if let Some(Fault::Stall(gate)) = &hit {
-            gate.pass();
-            return None;
+        match &hit {
+            Some(Fault::Stall(gate)) => gate.pass(),
+            Some(Fault::Interlude(interlude)) => interlude.play(),
+            _ => return hit,
         }
-        hit
+        None
     }
 
     /// For calls that fail or not, and nothing between.
     fn check(&self, operation: Operation, path: &Path) -> Result<(), FsError> {
         let fault = self.call(operation, path).and_then(error_of);
         fault.map_or(Ok(()), |error| Err(FsError::new(operation, path, error)))
+    }
+
+    /// For calls that give nothing back: they can also be left out.
+    fn pass<E: From<FsError>>(
+        &self,
+        operation: Operation,
+        path: &Path,
+        call: impl FnOnce() -> Result<(), E>,
+    ) -> Result<(), E> {
+        match self.call(operation, path) {
+            Some(Fault::Skipped) => Ok(()),
+            fault => match fault.and_then(error_of) {
+                Some(error) => Err(FsError::new(operation, path, error).into()),
+                None => call(),
+            },
+        }
     }
 }
 
@@ -201,7 +96,12 @@ fn error_of(fault: Fault) -> Option<io::Error> {
     match fault {
         Fault::DeviceError => Some(io::Error::other("injected device error")),
         Fault::StorageFull => Some(io::Error::new(io::ErrorKind::StorageFull, "injected full disk")),
-        Fault::ShortWrite | Fault::ZeroWrite | Fault::FlipBit(_) | Fault::Stall(_) => None,
+        Fault::ShortWrite
+        | Fault::ZeroWrite
+        | Fault::FlipBit(_)
+        | Fault::Stall(_)
+        | Fault::Skipped
+        | Fault::Interlude(_) => None,
     }
 }
 
@@ -261,8 +161,8 @@ impl fmt::Debug for FaultFs {
 
 impl FileSystem for FaultFs {
     fn create_dir_all(&self, dir: &Path) -> Result<(), FsError> {
-        self.faults.check(Operation::CreateDir, dir)?;
-        self.inner.create_dir_all(dir)
+        self.faults
+            .pass(Operation::CreateDir, dir, || self.inner.create_dir_all(dir))
     }
 
     fn list(&self, dir: &Path) -> Result<Vec<DirEntry>, FsError> {
@@ -307,33 +207,33 @@ impl FileSystem for FaultFs {
     }
 
     fn sync_file(&self, path: &Path) -> Result<(), FsError> {
-        self.faults.check(Operation::Sync, path)?;
-        self.inner.sync_file(path)
+        self.faults
+            .pass(Operation::Sync, path, || self.inner.sync_file(path))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> Result<(), FsError> {
-        self.faults.check(Operation::Rename, to)?;
-        self.inner.rename(from, to)
+        self.faults
+            .pass(Operation::Rename, to, || self.inner.rename(from, to))
     }
 
     fn remove(&self, path: &Path) -> Result<(), FsError> {
-        self.faults.check(Operation::Remove, path)?;
-        self.inner.remove(path)
+        self.faults
+            .pass(Operation::Remove, path, || self.inner.remove(path))
     }
 
     fn remove_dir(&self, dir: &Path) -> Result<(), FsError> {
-        self.faults.check(Operation::RemoveDir, dir)?;
-        self.inner.remove_dir(dir)
+        self.faults
+            .pass(Operation::RemoveDir, dir, || self.inner.remove_dir(dir))
     }
 
     fn hard_link(&self, existing: &Path, new: &Path) -> Result<(), FsError> {
-        self.faults.check(Operation::Link, new)?;
-        self.inner.hard_link(existing, new)
+        self.faults
+            .pass(Operation::Link, new, || self.inner.hard_link(existing, new))
     }
 
     fn sync_dir(&self, dir: &Path) -> Result<(), FsError> {
-        self.faults.check(Operation::SyncDir, dir)?;
-        self.inner.sync_dir(dir)
+        self.faults
+            .pass(Operation::SyncDir, dir, || self.inner.sync_dir(dir))
     }
 
     fn create_segment(&self, path: &Path, capacity_bytes: u64) -> Result<Box<dyn LogSegment>, FsError> {
@@ -395,6 +295,7 @@ impl io::Write for FaultFile {
         match self.faults.call(Operation::Write, &self.path) {
             Some(Fault::ZeroWrite) => Ok(0),
             Some(Fault::ShortWrite) => self.inner.write(half),
+            Some(Fault::Skipped) => Ok(bytes.len()),
             Some(fault) => {
                 if matches!(fault, Fault::StorageFull) {
                     self.inner.write_all(half)?;
@@ -413,8 +314,8 @@ impl io::Write for FaultFile {
 
 impl WritableFile for FaultFile {
     fn sync(&mut self) -> Result<(), FsError> {
-        self.faults.check(Operation::Sync, &self.path)?;
-        self.inner.sync()
+        let inner = &mut self.inner;
+        self.faults.pass(Operation::Sync, &self.path, || inner.sync())
     }
 }
 
@@ -456,8 +357,8 @@ impl LogSegment for FaultSegment {
     }
 
     fn trim(&mut self) -> io::Result<()> {
-        self.faults.check(Operation::Trim, &self.path)?;
-        self.inner.trim()
+        let inner = &mut self.inner;
+        self.faults.pass(Operation::Trim, &self.path, || inner.trim())
     }
 }
 
@@ -470,8 +371,8 @@ struct FaultSyncer {
 
 impl SegmentSync for FaultSyncer {
     fn sync(&self) -> io::Result<()> {
-        self.faults.check(Operation::SyncSegment, &self.path)?;
-        self.inner.sync()
+        self.faults
+            .pass(Operation::SyncSegment, &self.path, || self.inner.sync())
     }
 }
 

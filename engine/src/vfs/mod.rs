@@ -35,7 +35,7 @@ use std::path::Path;
 use tephra_wal::LogSegment;
 
 pub use error::{FsError, LockError, LockHolder, Operation};
-pub use fault_fs::{Calls, Fault, FaultFs, Gate, Rule};
+pub use fault_fs::{Calls, Fault, FaultFs, Gate, Interlude, Rule};
 pub use file_bytes::FileBytes;
 pub use mem_fs::MemFs;
 pub use std_fs::StdFs;

@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Calls, Fault, FaultFs, Gate, Rule};
+use super::{Calls, Fault, FaultFs, Gate, Interlude, Rule};
 use crate::vfs::{FileSystem, MemFs, Operation};
 
 /// Five calls that change something; says which failed.
@@ -142,4 +142,35 @@ fn a_stalled_call_holds_up_nobody_else() {
         gate.open();
         stalled.join().unwrap().unwrap();
     });
+}
+
+#[test]
+fn a_skipped_call_succeeds_and_does_nothing() {
+    let machine = MemFs::new();
+    let fs = FaultFs::new(Arc::new(machine.clone()));
+    let mut file = fs.create_new(Path::new("a")).unwrap();
+    fs.add(Rule::once(Calls::Only(Operation::Write), Fault::Skipped));
+    file.write_all(b"lost").unwrap();
+    file.write_all(b"kept").unwrap();
+    assert_eq!(fs.read(Path::new("a")).unwrap(), b"kept");
+    fs.add(Rule::always(Calls::Only(Operation::SyncDir), Fault::Skipped));
+    file.sync().unwrap();
+    fs.sync_dir(Path::new("")).unwrap();
+    let is_there = |seed| machine.after_power_cut(seed).exists(Path::new("a")).unwrap();
+    assert!((0..20).any(|seed| !is_there(seed)), "the name was never synced");
+    assert_eq!(fs.fault_count(), 2);
+}
+
+#[test]
+fn an_interlude_is_played_before_its_call_and_may_call_too() {
+    let fs = fresh();
+    let inner = fs.clone();
+    let play = move || drop(inner.create_new(Path::new("first")).unwrap());
+    fs.add(Rule::once(
+        Calls::Only(Operation::List),
+        Fault::Interlude(Interlude::new(play)),
+    ));
+    assert_eq!(fs.list(Path::new("")).unwrap().len(), 1);
+    assert_eq!(fs.list(Path::new("")).unwrap().len(), 1);
+    assert_eq!(fs.fault_count(), 0, "nothing failed");
 }
