@@ -1,5 +1,6 @@
 //! Closing a database, asked for or not.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::engine::Engine;
@@ -8,13 +9,18 @@ use crate::error::{Error, Result};
 impl Engine {
     /// Refuses all further calls, tells background work to stop, and seals manifest and log.
     ///
-    /// Nothing is flushed: the log holds what the memtables hold, and is replayed at the next open.
+    /// Nothing is flushed: the log holds what the memtables hold, and is replayed at the next open. Where the writer has stopped,
+    /// nothing is sealed or synced either, and the error says so: what was not durable before may not be.
     pub(crate) fn close(&self) -> Result<()> {
         if self.closed.swap(true, Ordering::AcqRel) {
             return Ok(());
         }
         self.work.stop();
-        let may_write = self.log.is_some() && self.stopped.get().is_none();
+        if let Some(cause) = self.stopped.get() {
+            let cause = Arc::clone(cause);
+            return Err(Error::WriterStopped { cause });
+        }
+        let may_write = self.log.is_some();
         // Whoever is in the middle of an edit or a commit finishes it first.
         let sealed = {
             let mut versions = self.versions.lock();

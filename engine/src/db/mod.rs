@@ -257,7 +257,8 @@ impl Db {
     /// [`Error::Closed`](crate::Error::Closed) from then on; iterators, snapshots and values stay readable.
     ///
     /// # Errors
-    /// The log cannot be synced.
+    /// The log cannot be synced or sealed, or the writer had stopped: the lock is released all the same, and what was durable
+    /// before still is.
     pub fn close(self) -> Result<()> {
         self.handle().close()
     }

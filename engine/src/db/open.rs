@@ -332,15 +332,32 @@ fn open_for_writing(
 /// is left for the next open.
 fn remove_orphans(directory: &Directory, listing: &Listing, state: &ManifestState, recovered: &Recovered) {
     let needed: BTreeSet<u64> = recovered.segments.iter().copied().collect();
+    let mut segments = Vec::new();
     for &name in &listing.own {
         let is_orphan = match name {
             FileName::Current | FileName::Lock => false,
             FileName::CurrentTmp | FileName::Manifest(_) => true,
-            FileName::Segment(number) => !needed.contains(&number),
+            FileName::Segment(number) if !needed.contains(&number) => {
+                segments.push(name);
+                false
+            }
+            FileName::Segment(_) => false,
             FileName::Table(number) => !state.tables.contains_key(&number),
         };
         if is_orphan {
             drop(directory.remove(name));
+        }
+    }
+    remove_segments(directory, &segments);
+}
+
+/// Removes segments, given from the oldest to the newest. A power cut may undo each removal on its own, and a segment that comes
+/// back names the one before it: so that one goes only when this one is gone for good.
+fn remove_segments(directory: &Directory, segments: &[FileName]) {
+    for (left, &segment) in segments.iter().enumerate().rev() {
+        let is_gone = directory.remove(segment).is_ok() && (left == 0 || directory.sync().is_ok());
+        if !is_gone {
+            return;
         }
     }
 }

@@ -107,6 +107,20 @@ fn after_a_failed_sync_of_the_log_writes_are_refused_with_the_original_cause_and
     assert_eq!(db.get("k").expect("reads go on").as_deref(), Some(&b"v"[..]));
 }
 
+/// Background work may have stopped the writer without anybody having been told: a close that said nothing would be taken for the
+/// promise that all is durable.
+#[test]
+fn a_close_after_the_writer_has_stopped_says_that_nothing_was_synced() {
+    let (_, disk) = healthy();
+    let db = open(&disk, manual());
+    db.put("k", "v").expect("put");
+    disk.add(Rule::once(Calls::Only(Operation::Sync), Fault::DeviceError).on("MANIFEST"));
+    let stopped = db.flush().expect_err("stops");
+    let error = db.close().expect_err("not synced");
+    assert_eq!(error.to_string(), stopped.to_string(), "the original cause");
+    drop(open(&disk, manual()));
+}
+
 #[test]
 fn an_edit_whose_sync_failed_may_survive_and_no_file_it_names_is_missing_then() {
     for work in ["flush", "compact"] {
