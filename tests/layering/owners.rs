@@ -143,6 +143,11 @@ const OWNERS: &[(&str, &str, &str)] = &[
         "src/bin/tephra/demo/setting.rs",
         "the folder of temporary files, and where this command is",
     ),
+    (
+        "threads",
+        "src/bin/tephra/stress/simulate.rs",
+        "runs simulated histories, each of one thread, on all processors",
+    ),
     ("clocks", "src/bin/tephra/stopwatch.rs", "times what people read"),
     ("processes", "src/bin/tephra/main.rs", "the exit code"),
     (

@@ -12,7 +12,8 @@ for byte; with --escaped they are read in the printed form, so that what `scan` 
 
 Exit codes:
   0  done
-  1  the answer is no: `get` found no such key, `verify` found damage, a claim of `demo` did not hold
+  1  the answer is no: `get` found no such key, `verify` found damage, a claim of `demo` did not hold, `stress` found a promise
+     broken
   2  the command line is wrong
   3  a database, a file or standard output refused: the message says which and why";
 
@@ -45,6 +46,8 @@ pub(crate) enum Command {
     Verify(Verify),
     /// Prints numbers about the database
     Stats(Stats),
+    /// Runs the store on machines that fail, and checks that nothing promised is lost
+    Stress(Stress),
 }
 
 #[derive(Debug, ClapArgs)]
@@ -157,4 +160,20 @@ pub(crate) struct Verify {
 pub(crate) struct Stats {
     #[command(flatten)]
     pub(crate) database: Database,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Stress {
+    /// Random histories on simulated machines that lose power and fail; one seed is one history
+    #[arg(long, required = true)]
+    pub(crate) simulate: bool,
+    /// Number of histories
+    #[arg(long, value_name = "N", default_value_t = 1_000)]
+    pub(crate) seeds: u64,
+    /// Seed of the first history
+    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    pub(crate) from: u64,
+    /// Plants a fault that must be found, to see the check at work: the file system lies about synced directories
+    #[arg(long, hide = true)]
+    pub(crate) skip_directory_syncs: bool,
 }

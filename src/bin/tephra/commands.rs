@@ -18,6 +18,7 @@ use crate::figures::{duration, grouped, ratio};
 use crate::progress::Progress;
 use crate::records::{Records, check_file};
 use crate::stopwatch::Stopwatch;
+use crate::stress;
 
 /// Records a load commits together.
 const LOAD_BATCH_RECORDS: usize = 1_000;
@@ -34,6 +35,7 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<()> {
         Command::Delete(delete) => self::delete(delete),
         Command::Verify(verify) => self::verify(&verify, out),
         Command::Stats(stats) => self::stats(&stats, out),
+        Command::Stress(stress) => stress::run(&stress, out),
     }
 }
 

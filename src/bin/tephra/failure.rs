@@ -20,6 +20,9 @@ pub(crate) enum Failure {
     #[error("the demo's claim does not hold: {claim}")]
     Wrong { claim: String },
 
+    #[error("a promise was broken: {broken}")]
+    Broken { broken: String },
+
     #[error("the {what} {text:?} has a broken escape at {source}")]
     Argument {
         what: &'static str,
@@ -64,7 +67,10 @@ impl Failure {
     /// The exit codes that `tephra --help` lists.
     pub(crate) fn exit_code(&self) -> ExitCode {
         ExitCode::from(match self {
-            Failure::NotFound { .. } | Failure::Unsound { .. } | Failure::Wrong { .. } => 1,
+            Failure::NotFound { .. }
+            | Failure::Unsound { .. }
+            | Failure::Wrong { .. }
+            | Failure::Broken { .. } => 1,
             Failure::Argument { .. } => 2,
             failure if failure.is_closed_pipe() => 0,
             Failure::Database(_)

@@ -4,6 +4,7 @@
 //! args ──> commands ──> tephradb          one function a command
 //!              │
 //!              ├── demo      the whole store on real data, every claim checked
+//!              ├── stress    the store on machines that fail, every promise checked
 //!              ├── records   files of KEY TAB VALUE lines            (the only files read here)
 //!              ├── escape    bytes as printable text, and back
 //!              ├── progress  a bar on standard error, if that is a terminal
@@ -22,6 +23,7 @@ mod figures;
 mod progress;
 mod records;
 mod stopwatch;
+mod stress;
 
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;

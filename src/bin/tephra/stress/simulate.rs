@@ -1,0 +1,94 @@
+//! Runs many seeds, on all processors, until one fails.
+
+use std::io::Write;
+use std::panic;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use super::simulation::{Counts, Failure as Broken, Planted, run_seed};
+use crate::args;
+use crate::failure::{Failure, Result};
+use crate::figures::{duration, grouped};
+use crate::progress::Progress;
+use crate::stopwatch::Stopwatch;
+
+/// What the threads share.
+struct Board {
+    /// The seed to run next.
+    next: AtomicU64,
+    end: u64,
+    done: Mutex<(u64, Counts)>,
+    /// The failure of the smallest seed so far.
+    broken: Mutex<Option<Box<Broken>>>,
+    progress: Progress,
+}
+
+pub(super) fn run(stress: &args::Stress, out: &mut dyn Write) -> Result<()> {
+    let planted = if stress.skip_directory_syncs {
+        Planted::SkippedDirectorySync
+    } else {
+        Planted::None
+    };
+    let watch = Stopwatch::start();
+    let board = Board {
+        next: AtomicU64::new(stress.from),
+        end: stress.from.saturating_add(stress.seeds),
+        done: Mutex::default(),
+        broken: Mutex::default(),
+        progress: Progress::new("histories", stress.seeds),
+    };
+    // A panic is a failure like others, told once the history is small.
+    let hook = panic::take_hook();
+    panic::set_hook(Box::new(|_| ()));
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| work(&board, planted));
+        }
+    });
+    panic::set_hook(hook);
+    drop(board.progress);
+    let (histories, counts) = board.done.into_inner().unwrap_or_default();
+    writeln!(
+        out,
+        "{} histories, {} operations, {} crashes, {} recoveries, {} faults injected, {}",
+        grouped(histories),
+        grouped(counts.operations),
+        grouped(counts.crashes),
+        grouped(counts.recoveries),
+        grouped(counts.faults),
+        duration(watch.elapsed())
+    )
+    .map_err(Failure::Output)?;
+    match board.broken.into_inner().unwrap_or_default() {
+        None => Ok(()),
+        Some(broken) => Err(Failure::Broken {
+            broken: broken.to_string(),
+        }),
+    }
+}
+
+fn work(board: &Board, planted: Planted) {
+    loop {
+        let seed = board.next.fetch_add(1, Ordering::Relaxed);
+        if seed >= board.end {
+            return;
+        }
+        let mut counts = Counts::default();
+        let outcome = run_seed(seed, planted, &mut counts);
+        if let Ok(mut done) = board.done.lock() {
+            done.0 += 1;
+            done.1 += counts;
+        }
+        board.progress.advance(1);
+        if let Err(broken) = outcome {
+            // The others finish what they are at; no further seed is begun.
+            board.next.store(board.end, Ordering::Relaxed);
+            if let Ok(mut first) = board.broken.lock()
+                && first.as_ref().is_none_or(|first| broken.seed < first.seed)
+            {
+                *first = Some(broken);
+            }
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! Makes a history from a seed: eight logical clients, an administrator, and a scheduler that interleaves them.
+//!
+//! | client | what it does |
+//! |---|---|
+//! | 0 | puts anywhere |
+//! | 1 | overwrites a few keys of the default keyspace |
+//! | 2 | deletes anywhere |
+//! | 3 | batches over all keyspaces |
+//! | 4 | a queue: pushes behind, pops in front |
+//! | 5 | long values, some longer than a memtable |
+//! | 6 | reads |
+//! | 7 | holds snapshots |
+
+use tephradb::Durability;
+
+use super::plan::{
+    Change, Commit, Crash, Down, Failing, Key, Meanwhile, NAMES, Setback, Step, Target, Trouble, Value, Write,
+};
+use super::rng::Rng;
+use super::settings::Settings;
+
+const STEPS_MIN: usize = 40;
+const STEPS_MAX: usize = 140;
+
+/// A seed's history.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Plan {
+    pub(crate) settings: Settings,
+    pub(crate) steps: Vec<Step>,
+}
+
+impl Plan {
+    pub(crate) fn from_seed(seed: u64) -> Plan {
+        let mut rng = Rng::new(seed);
+        let settings = Settings::random(&mut rng);
+        let mut generator = Generator {
+            rng,
+            settings: settings.clone(),
+            value_number: 0,
+            queue: (0, 0),
+        };
+        let len = STEPS_MIN + generator.rng.index(STEPS_MAX - STEPS_MIN);
+        let mut steps = vec![Step::CreateKeyspace(1), Step::CreateKeyspace(2)];
+        steps.extend((0..len).map(|_| generator.step()));
+        Plan { settings, steps }
+    }
+}
+
+struct Generator {
+    rng: Rng,
+    settings: Settings,
+    value_number: u32,
+    /// Numbers of the first and the next element of client 4's queue.
+    queue: (u32, u32),
+}
+
+impl Generator {
+    fn step(&mut self) -> Step {
+        match self.rng.below(100) {
+            0..3 => Step::Crash(self.crash()),
+            3..6 => Step::Trouble(self.trouble()),
+            6..8 => Step::Heal,
+            8..22 => Step::Background,
+            22..36 => self.administration(),
+            36..41 if self.settings.is_roomy => self.interlude(),
+            _ => self.client(),
+        }
+    }
+
+    fn client(&mut self) -> Step {
+        let client = self.rng.index(8);
+        let writes = match client {
+            0 => vec![self.put(0)],
+            1 => {
+                let key = vec![b'h', b'0' + u8::try_from(self.rng.below(4)).expect("below 4")];
+                let value = self.value(0);
+                vec![Write {
+                    keyspace: 0,
+                    change: Change::Put(key, value),
+                }]
+            }
+            2 => vec![self.delete()],
+            3 => {
+                let len = 2 + self.rng.index(6);
+                (0..len)
+                    .map(|_| {
+                        if self.rng.one_in(3) {
+                            self.delete()
+                        } else {
+                            self.put(0)
+                        }
+                    })
+                    .collect()
+            }
+            4 => vec![self.queue_step()],
+            5 => {
+                let least = self.rng.index(3) * self.settings.memtable_bytes / 2;
+                vec![self.put(least)]
+            }
+            6 => return self.read(),
+            _ => return self.snapshot(),
+        };
+        Step::Commit {
+            client: u8::try_from(client).expect("below 8"),
+            commit: Commit {
+                writes,
+                durability: self.durability(),
+            },
+        }
+    }
+
+    fn durability(&mut self) -> Durability {
+        if self.rng.one_in(4) {
+            Durability::Sync
+        } else {
+            Durability::Process
+        }
+    }
+
+    fn keyspace(&mut self) -> usize {
+        self.rng.pick(&[0, 0, 1, 1, 2, 3])
+    }
+
+    fn key(&mut self) -> Key {
+        match self.rng.below(12) {
+            0 => Vec::new(),
+            1 => vec![0xff; 1 + self.rng.index(3)],
+            2 => vec![b'l'; 40 + self.rng.index(3)],
+            _ => format!("key{:02}", self.rng.below(18)).into_bytes(),
+        }
+    }
+
+    fn value(&mut self, len_bytes_min: usize) -> Value {
+        self.value_number += 1;
+        let len_bytes = match self.rng.below(8) {
+            0 => 0,
+            1 => 200,
+            _ => 8 + self.rng.index(40),
+        };
+        Value {
+            number: self.value_number,
+            len_bytes: len_bytes.max(len_bytes_min),
+        }
+    }
+
+    fn put(&mut self, len_bytes_min: usize) -> Write {
+        Write {
+            keyspace: self.keyspace(),
+            change: Change::Put(self.key(), self.value(len_bytes_min)),
+        }
+    }
+
+    fn delete(&mut self) -> Write {
+        Write {
+            keyspace: self.keyspace(),
+            change: Change::Delete(self.key()),
+        }
+    }
+
+    fn queue_step(&mut self) -> Write {
+        let (first, next) = self.queue;
+        let element = |number: u32| format!("queue{number:04}").into_bytes();
+        let change = if first < next && self.rng.one_in(2) {
+            self.queue.0 += 1;
+            Change::Delete(element(first))
+        } else {
+            self.queue.1 += 1;
+            Change::Put(element(next), self.value(0))
+        };
+        Write { keyspace: 0, change }
+    }
+
+    fn read(&mut self) -> Step {
+        let keyspace = self.keyspace();
+        if self.rng.one_in(2) {
+            return Step::Get {
+                keyspace,
+                key: self.key(),
+            };
+        }
+        Step::Scan {
+            keyspace,
+            from: self.key(),
+            to: self.key(),
+            backwards: self.rng.one_in(2),
+        }
+    }
+
+    fn snapshot(&mut self) -> Step {
+        self.rng.pick(&[
+            Step::TakeSnapshot,
+            Step::ReadSnapshot,
+            Step::ReadSnapshot,
+            Step::DropSnapshot,
+        ])
+    }
+
+    fn administration(&mut self) -> Step {
+        match self.rng.below(14) {
+            0..4 => Step::Flush,
+            4..6 => Step::Compact,
+            6..9 => Step::CreateKeyspace(1 + self.rng.index(NAMES.len() - 1)),
+            9 => Step::DropKeyspace(1 + self.rng.index(NAMES.len() - 1)),
+            10 | 11 => Step::Verify,
+            12 => Step::Settle,
+            _ => Step::Reopen,
+        }
+    }
+
+    fn interlude(&mut self) -> Step {
+        let calls = self.rng.pick(&[0, 0, 1, 1, 2, 3, 4, 5]);
+        let in_flush = self.rng.one_in(3);
+        // A flush with much written in its middle would make the writer wait for that very flush.
+        let len = 1 + self.rng.index(4);
+        let mut meanwhile: Vec<_> = (0..len)
+            .map(|_| {
+                let writes = if self.rng.one_in(2) {
+                    vec![self.delete(), self.delete()]
+                } else {
+                    vec![self.put(0), self.delete()]
+                };
+                Meanwhile::Commit(Commit {
+                    writes,
+                    durability: self.durability(),
+                })
+            })
+            .collect();
+        if in_flush {
+            return Step::FlushWhile(calls, meanwhile);
+        }
+        meanwhile.push(Meanwhile::Flush);
+        Step::CompactWhile(calls, meanwhile)
+    }
+
+    fn trouble(&mut self) -> Trouble {
+        let target = self.rng.pick(&[
+            Target::Changing,
+            Target::Changing,
+            Target::Writes,
+            Target::Syncs,
+            Target::Reads,
+        ]);
+        let failing = match target {
+            Target::Writes => self
+                .rng
+                .pick(&[Failing::Device, Failing::Full, Failing::Short, Failing::Zero]),
+            Target::Reads => {
+                let bit = self.rng.below(1 << 15);
+                self.rng.pick(&[Failing::Device, Failing::Flip(bit)])
+            }
+            Target::Changing | Target::Syncs => self.rng.pick(&[Failing::Device, Failing::Full]),
+        };
+        Trouble {
+            target,
+            failing,
+            skip_count: self.rng.below(30),
+            lasts: self.rng.one_in(4),
+        }
+    }
+
+    fn crash(&mut self) -> Crash {
+        let setback_count = self.rng.pick(&[0, 0, 1, 2, 2, 3]);
+        Crash {
+            after_calls: self.rng.below(60),
+            steps_max: 1 + self.rng.index(12),
+            down: self.down(),
+            setbacks: (0..setback_count)
+                .map(|_| {
+                    if self.rng.one_in(3) {
+                        Setback::Fault(Trouble {
+                            lasts: false,
+                            ..self.trouble()
+                        })
+                    } else {
+                        Setback::Crash(self.rng.below(25), self.down())
+                    }
+                })
+                .collect(),
+        }
+    }
+
+    fn down(&mut self) -> Down {
+        if self.rng.one_in(3) {
+            Down::Kill
+        } else {
+            Down::PowerCut(self.rng.next())
+        }
+    }
+}
