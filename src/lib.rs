@@ -30,8 +30,8 @@
 //! system that loses power or fails.
 
 pub use tephra_engine::{
-    AddU64, AppendBytes, Background, Batch, Compose, ComposeWithKey, Composed, Db, Durability, Error, Key,
-    KeyRange, Keyspace, KeyspaceOptions, LawFailure, MaxU64, Options, Range, Result, Snapshot, Stats,
+    AddU64, AppendBytes, Background, Batch, Compose, ComposeWithKey, Composed, Db, Durability, Error, Ingest,
+    Key, KeyRange, Keyspace, KeyspaceOptions, LawFailure, MaxU64, Options, Range, Result, Snapshot, Stats,
     Usability, Value, VerifyReport, clock, limits, vfs,
 };
 

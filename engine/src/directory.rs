@@ -20,6 +20,8 @@ pub(crate) struct Directory {
     pub(crate) path: PathBuf,
     /// Tables that left the version and wait for their last reader to be unlinked.
     pinned: Arc<Mutex<BTreeSet<u64>>>,
+    /// Tables that somebody is writing beside flushes and compactions.
+    building: Arc<Mutex<BTreeSet<u64>>>,
 }
 
 /// What lies in the directory.
@@ -38,12 +40,28 @@ impl Directory {
             clock,
             path: path.to_path_buf(),
             pinned: Arc::default(),
+            building: Arc::default(),
         }
     }
 
     /// Tables that left the version and wait for their last reader to be unlinked.
     pub(crate) fn pinned_files(&self) -> BTreeSet<u64> {
         self.pinned.lock().clone()
+    }
+
+    /// Somebody begins to write a table, beside flushes and compactions.
+    pub(crate) fn begin_table(&self, number: u64) {
+        self.building.lock().insert(number);
+    }
+
+    /// That table is the version's now, or gone.
+    pub(crate) fn end_table(&self, number: u64) {
+        self.building.lock().remove(&number);
+    }
+
+    /// Tables being written beside flushes and compactions.
+    pub(crate) fn building_tables(&self) -> BTreeSet<u64> {
+        self.building.lock().clone()
     }
 
     /// A table leaves the version; see [`Directory::unlink_table`].

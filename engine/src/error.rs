@@ -305,6 +305,38 @@ pub enum Error {
         cause: Arc<Error>,
     },
 
+    /// A checkpoint cannot be made there. Nothing was written.
+    #[error("cannot make a checkpoint at {}: {reason}", path.display())]
+    CheckpointTarget {
+        /// The directory asked for.
+        path: PathBuf,
+        /// What is in the way.
+        reason: &'static str,
+    },
+
+    /// The keys of an ingest must rise strictly. The record was not taken.
+    #[error(
+        "ingest: key \"{key}\" {} \"{previous}\"",
+        if *is_duplicate { "comes twice, after" } else { "comes after the greater" }
+    )]
+    IngestOrder {
+        /// The key, escaped.
+        key: String,
+        /// The key before it, escaped.
+        previous: String,
+        /// Whether they are equal.
+        is_duplicate: bool,
+    },
+
+    /// Records of a composing keyspace cannot be ingested. Nothing was written.
+    #[error("keyspace {keyspace:?} composes its records by the law {law:?}: nothing can be ingested into it")]
+    IngestComposing {
+        /// The keyspace's name.
+        keyspace: String,
+        /// Name of its law.
+        law: String,
+    },
+
     /// Dropping the keyspace failed half way. Reads of it go on; writes do once it is settled that it was not dropped: with the next
     /// flush or [`Db::resume`](crate::Db::resume).
     #[error("keyspace {name:?} takes no writes: an attempt to drop it failed and is not undone yet")]

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use crate::batch::record::RecordBuilder;
 use crate::db::DbHandle;
 use crate::error::{Error, Result};
+use crate::ingest::Ingest;
 use crate::iter::Range;
 use crate::key::{KeyRange, prefix_bounds};
 use crate::law::{Composed, LawFailure, Laws, NamedLaw};
@@ -318,6 +319,15 @@ impl Keyspace {
     /// All keys; otherwise as [`Keyspace::range`].
     pub fn iter(&self) -> Range {
         self.range(..)
+    }
+
+    /// Starts taking sorted records for this keyspace, past log and memtable: the fast way in for many. They become visible
+    /// together, newer than everything before, when [`Ingest::finish`] returns.
+    ///
+    /// # Errors
+    /// The database takes no writes; the keyspace was dropped, or composes its records.
+    pub fn ingest(&self) -> Result<Ingest> {
+        Ingest::begin(self.clone())
     }
 
     fn range_of(&self, bounds: crate::iter::Bounds) -> Range {

@@ -18,6 +18,7 @@
 //! | `memtable`, `batch` | a persistent ordered map; the record of one batch in the log |
 //! | `instant`, `snapshot`, `iter` | what readers hold: roots that never change, and merges over them |
 //! | `flush` | a frozen memtable becomes tables; its deletes become dead ordinals in older tables |
+//! | `ingest`, `checkpoint` | sorted records straight into tables; an instant as a database of its own |
 //! | `compact` | runs what the picker decides, carries late kills along |
 //! | `version`, `table_file`, `dead_set` | the tables in force, the manifest that remembers them |
 //! | `background` | the two threads, what they are asked for, who waits for them |
@@ -29,6 +30,7 @@
 mod background;
 mod batch;
 mod byte_reader;
+mod checkpoint;
 pub mod clock;
 mod compact;
 mod db;
@@ -37,6 +39,7 @@ mod directory;
 mod error;
 mod file_name;
 mod flush;
+mod ingest;
 mod instant;
 mod iter;
 mod key;
@@ -59,6 +62,7 @@ pub mod vfs;
 pub use batch::Batch;
 pub use db::Db;
 pub use error::{Error, Result, Usability};
+pub use ingest::Ingest;
 pub use iter::Range;
 pub use key::{Key, KeyRange};
 pub use keyspace::Keyspace;

@@ -47,6 +47,10 @@ pub struct Stats {
     pub flush_count: u64,
     /// Bytes of tables written by flushes.
     pub flush_bytes: u64,
+    /// Tables taken in by ingests.
+    pub ingested_table_count: u64,
+    /// Bytes of those tables.
+    pub ingested_bytes: u64,
     /// Compactions done.
     pub compaction_count: u64,
     /// Bytes of tables read by compactions.
@@ -79,6 +83,8 @@ pub(crate) struct Counters {
     commit_bytes: AtomicU64,
     flush_count: AtomicU64,
     flush_bytes: AtomicU64,
+    ingested_table_count: AtomicU64,
+    ingested_bytes: AtomicU64,
     compaction_count: AtomicU64,
     compaction_read_bytes: AtomicU64,
     compaction_write_bytes: AtomicU64,
@@ -105,6 +111,11 @@ impl Counters {
     pub(crate) fn flushed(&self, written_bytes: u64) {
         add(&self.flush_count, 1);
         add(&self.flush_bytes, written_bytes);
+    }
+
+    pub(crate) fn ingested(&self, table_count: u64, bytes: u64) {
+        add(&self.ingested_table_count, table_count);
+        add(&self.ingested_bytes, bytes);
     }
 
     pub(crate) fn compacted(&self, read_bytes: u64, written_bytes: u64) {
@@ -140,6 +151,8 @@ impl Counters {
         stats.commit_bytes = read(&self.commit_bytes);
         stats.flush_count = read(&self.flush_count);
         stats.flush_bytes = read(&self.flush_bytes);
+        stats.ingested_table_count = read(&self.ingested_table_count);
+        stats.ingested_bytes = read(&self.ingested_bytes);
         stats.compaction_count = read(&self.compaction_count);
         stats.compaction_read_bytes = read(&self.compaction_read_bytes);
         stats.compaction_write_bytes = read(&self.compaction_write_bytes);

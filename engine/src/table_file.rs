@@ -96,6 +96,12 @@ impl TableFile {
         &self.record
     }
 
+    /// Gives a table that no version holds yet its place.
+    pub(crate) fn place(&mut self, level: u32, age: u64) {
+        self.record.level = level;
+        self.record.age = age;
+    }
+
     /// The file number.
     pub(crate) fn number(&self) -> u64 {
         self.record.number

@@ -198,6 +198,8 @@ impl Machine<'_> {
             }
             Op::Verify => self.verify()?,
             Op::Reopen => self.reopen()?,
+            Op::Ingest { keyspace, records } => self.ingest(*keyspace, records)?,
+            Op::Checkpoint => self.checkpoint()?,
         }
         Ok(())
     }
@@ -247,6 +249,39 @@ impl Machine<'_> {
             self.model_put(keyspace, key, value);
         }
         Ok(())
+    }
+
+    fn ingest(&mut self, keyspace: usize, records: &[(Key, Vec<u8>)]) -> Result<(), String> {
+        let mut ingest = self.keyspaces[keyspace].ingest().map_err(told)?;
+        for (key, value) in records {
+            ingest.put(key, value).map_err(told)?;
+        }
+        ingest.finish().map_err(told)?;
+        for (key, value) in records {
+            self.model_put(keyspace, key, value);
+        }
+        Ok(())
+    }
+
+    /// The copy must hold what the database holds, and be sound.
+    fn checkpoint(&mut self) -> Result<(), String> {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("copy");
+        self.db().checkpoint(&target).map_err(told)?;
+        let copy = Db::open(&target, self.plan.options.build()).map_err(told)?;
+        let second = copy
+            .keyspace("second", KeyspaceOptions::default())
+            .map_err(told)?;
+        for (number, keyspace) in [copy.default_keyspace(), &second].into_iter().enumerate() {
+            let expected = self.map(number).clone().into_iter().collect();
+            drain(keyspace.iter(), expected, &[true], self.fault)?;
+        }
+        let report = copy.verify().map_err(told)?;
+        if report.is_sound() {
+            Ok(())
+        } else {
+            Err(format!("verify finds {:#?} in a checkpoint", report.problems))
+        }
     }
 
     fn expected_range(&mut self, keyspace: usize, from: &Bound<Key>, to: &Bound<Key>) -> Records {

@@ -73,6 +73,13 @@ pub(crate) enum Op {
     BackgroundStep,
     Verify,
     Reopen,
+    /// Records in order, past the memtable.
+    Ingest {
+        keyspace: usize,
+        records: Vec<(Key, Vec<u8>)>,
+    },
+    /// A copy, opened and compared.
+    Checkpoint,
 }
 
 /// The options of a history, in a form that can be printed and compared.
@@ -137,7 +144,7 @@ impl RandomOptions {
 fn random_op(rng: &mut Rng, number: usize, key_len_max: usize) -> Op {
     let keyspace = if rng.one_in(4) { 1 } else { 0 };
     let key = random_key(rng, key_len_max);
-    match rng.below(100) {
+    match rng.below(104) {
         0..34 => Op::Put {
             keyspace,
             key,
@@ -172,7 +179,12 @@ fn random_op(rng: &mut Rng, number: usize, key_len_max: usize) -> Op {
         92..94 => Op::Compact,
         94..97 => Op::BackgroundStep,
         97..98 => Op::Verify,
-        _ => Op::Reopen,
+        98..100 => Op::Reopen,
+        100..103 => Op::Ingest {
+            keyspace,
+            records: random_records(rng, number, key_len_max),
+        },
+        _ => Op::Checkpoint,
     }
 }
 
@@ -207,6 +219,15 @@ fn random_batch(rng: &mut Rng, number: usize, key_len_max: usize) -> Vec<(usize,
             (keyspace, random_key(rng, key_len_max), value)
         })
         .collect()
+}
+
+/// Records in key order, each key once.
+fn random_records(rng: &mut Rng, number: usize, key_len_max: usize) -> Vec<(Key, Vec<u8>)> {
+    let mut records = std::collections::BTreeMap::new();
+    for _ in 0..rng.below(40) {
+        records.insert(random_key(rng, key_len_max), random_value(rng, number));
+    }
+    records.into_iter().collect()
 }
 
 /// Keys that are prefixes of each other, end in 0x00 and 0xFF, and often share a long beginning.

@@ -71,6 +71,7 @@ impl OutputSink for TableSink<'_> {
             level: self.level,
             len_bytes: summary.file_len_bytes,
             record_count: summary.record_count,
+            age: summary.table_id,
         });
         Ok(())
     }

@@ -5,7 +5,8 @@
 //! flushing    one flush at a time                     yes                 -
 //! compacting  one compaction at a time                yes                 -
 //! versions    the version set and its manifest        yes                 flushing or compacting
-//! writer      the order of commits; rotation          log segment only    -
+//! writer      the order of commits; rotation          log segment; the    versions
+//!                                                     edit of an ingest
 //! spare       the next log segment                    never               writer
 //! state       the published instant                   never               versions or writer
 //! ```
@@ -59,6 +60,10 @@ pub(crate) struct Engine {
     pub(crate) log: Option<Log>,
     /// Copy of the writer's segment number that can be read without its lock: names the generation of the active memtable.
     pub(crate) active_segment: AtomicU64,
+    /// Counts ingests: they add keys to the tables beside the log.
+    pub(crate) ingest_count: AtomicU64,
+    /// So many ingests hold writers back.
+    pub(crate) hold_count: AtomicU64,
     /// The next segment, made ahead of time.
     pub(crate) spare: Mutex<Option<Prepared>>,
     pub(crate) versions: Mutex<VersionSet>,

@@ -16,6 +16,7 @@ mod write;
 
 pub(crate) use engine::Engine;
 pub(crate) use handle::DbHandle;
+pub(crate) use open::{make_directory, sync_parent};
 
 use std::path::Path;
 use std::sync::Arc;
@@ -226,6 +227,16 @@ impl Db {
     /// As [`Db::flush`] and [`Db::compact`].
     pub fn run_background_step(&self) -> Result<bool> {
         self.handle().engine().run_background_step()
+    }
+
+    /// Makes this instant of all keyspaces a database of its own in `dir`, which must not exist or be empty. What was committed
+    /// before the call is in it; commits meanwhile are in it up to one of them. Durable when it returns. Tables get a second name (hard link),
+    /// so that it costs a flush and hardly any room; on another file system they are copied.
+    ///
+    /// # Errors
+    /// The target is not empty; a failed flush, link or write. What was made of the copy is removed.
+    pub fn checkpoint(&self, dir: impl AsRef<Path>) -> Result<()> {
+        self.handle().engine().checkpoint(dir.as_ref())
     }
 
     /// Tries at once what failed for want of room and is tried again by itself anyway: a manifest whose last write failed is replaced,

@@ -107,7 +107,7 @@ fn enter(directory: &Directory, options: &Options) -> Result<Option<Box<dyn Lock
 }
 
 /// Makes the directory and those above it that are missing, with names that survive a power cut.
-fn make_directory(directory: &Directory) -> Result<()> {
+pub(crate) fn make_directory(directory: &Directory) -> Result<()> {
     let mut missing = Vec::new();
     for path in directory
         .path
@@ -127,7 +127,7 @@ fn make_directory(directory: &Directory) -> Result<()> {
 }
 
 /// Makes the name of a directory durable.
-fn sync_parent(directory: &Directory, path: &Path) -> Result<()> {
+pub(crate) fn sync_parent(directory: &Directory, path: &Path) -> Result<()> {
     match path.parent() {
         None => Ok(()),
         Some(parent) if parent.as_os_str().is_empty() => {
@@ -232,6 +232,8 @@ impl Parts {
             }),
             log,
             active_segment: AtomicU64::new(segment),
+            ingest_count: AtomicU64::new(0),
+            hold_count: AtomicU64::new(0),
             spare: Mutex::new(None),
             versions: Mutex::new(self.versions),
             flushing: Mutex::new(()),

@@ -25,6 +25,7 @@
 //! published since the ticket. In manual mode nobody else would do the work, so a writer that meets a full backlog does a step
 //! of it.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::engine::Engine;
@@ -87,9 +88,46 @@ impl Backlog {
     }
 }
 
+/// Holds commits back while it lives.
+#[derive(Debug)]
+pub(crate) struct HeldWriters<'a>(&'a Engine);
+
+impl Drop for HeldWriters<'_> {
+    fn drop(&mut self) {
+        self.0.hold_count.fetch_sub(1, Ordering::AcqRel);
+        self.0.work.announce_progress();
+    }
+}
+
 impl Engine {
+    /// Makes commits that have not begun wait until the guard goes.
+    pub(crate) fn hold_writers(&self) -> HeldWriters<'_> {
+        self.hold_count.fetch_add(1, Ordering::AcqRel);
+        HeldWriters(self)
+    }
+
+    /// Waits while somebody holds writers back.
+    fn wait_while_held(&self) -> Result<()> {
+        if self.hold_count.load(Ordering::Acquire) == 0 {
+            return Ok(());
+        }
+        let began_ns = self.clock().now_ns();
+        loop {
+            let ticket = self.work.ticket();
+            if self.hold_count.load(Ordering::Acquire) == 0 {
+                break;
+            }
+            self.check_writable()?;
+            self.work.wait_for_progress(ticket, LOOK_AGAIN);
+        }
+        self.counters
+            .stalled(self.clock().now_ns().saturating_sub(began_ns));
+        Ok(())
+    }
+
     /// Waits as long as the backlog asks for. Called without locks.
     pub(crate) fn pace_writer(&self, touched: &[Keyspace]) -> Result<()> {
+        self.wait_while_held()?;
         let backlog = self.backlog(touched);
         if backlog.delay().is_zero() {
             return Ok(());

@@ -70,6 +70,7 @@ impl Engine {
             outcome => outcome?,
         }
         let generation = self.active_segment.load(Ordering::Acquire);
+        let ingest_count = self.ingest_count.load(Ordering::Acquire);
         self.check_room(&ops, touched)?;
         let changes = self.plan(ops);
 
@@ -90,8 +91,9 @@ impl Engine {
                 Some(_) => self.compose_merges(&changes, touched, Refusals::TooLate)?,
                 None => changes,
             };
-            if writer.segment != generation {
-                // The memtable that was active when the layers were asked is one of them now: it may hold the keys.
+            if writer.segment != generation || self.ingest_count.load(Ordering::Acquire) != ingest_count {
+                // The memtable that was active when the layers were asked is one of them now, or tables were ingested: they may
+                // hold the keys.
                 changes.iter_mut().for_each(Change::keep_shield);
             }
             self.apply(changes);
@@ -122,7 +124,7 @@ impl Engine {
     }
 
     /// Decides which deletes need an entry. Asks filters, so it runs before the commit lock is taken; the answers stay right as
-    /// long as the same memtable is active, since flushes and compactions move keys and add none.
+    /// long as the same memtable is active and nothing is ingested, since flushes and compactions move keys and add none.
     fn plan(&self, ops: Vec<Op>) -> Vec<Change> {
         let layers = self.layers();
         let plan = |op| match op {

@@ -40,6 +40,7 @@ pub(super) fn write(
         level: 0,
         len_bytes: summary.file_len_bytes,
         record_count: summary.record_count,
+        age: number,
     })
 }
 

@@ -131,6 +131,14 @@ impl Memtable {
         self.entries.range((lower, upper))
     }
 
+    /// Whether the map says anything about the keys from `first` to `last`, both included.
+    pub(crate) fn touches(&self, keyspace: u32, first: &[u8], last: &[u8]) -> bool {
+        let mut entries = self.range(keyspace, Bound::Included(first), Bound::Included(last));
+        // Intervals are disjoint: the last that starts at `last` or before is the last that can reach into the span.
+        let interval = self.intervals.at_or_before(keyspace, last);
+        entries.next().is_some() || interval.is_some_and(|interval| interval.overlaps_span(first, last))
+    }
+
     /// All entries in order: keyspace, then key.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Entry> {
         self.entries.iter()

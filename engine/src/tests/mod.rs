@@ -1,8 +1,10 @@
 //! What the engine's own tests share.
 
+mod checkpoint;
 mod crash;
 mod faults;
 mod full_disk;
+mod ingest;
 mod range_deletes;
 mod threads;
 

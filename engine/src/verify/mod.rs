@@ -112,7 +112,8 @@ impl Engine {
         let _no_compaction = self.compacting.lock();
         let versions = self.versions.lock();
         // Before the listing: a reader that lets go in between unlinks what it pinned.
-        let pinned = self.directory.pinned_files();
+        let mut known = self.directory.pinned_files();
+        known.extend(self.directory.building_tables());
         let listing = self.directory.list()?;
         let instant = self.instant();
         let state = versions.state();
@@ -127,7 +128,7 @@ impl Engine {
         }
         for &name in &listing.own {
             let is_known = match name {
-                FileName::Table(number) => state.tables.contains_key(&number) || pinned.contains(&number),
+                FileName::Table(number) => state.tables.contains_key(&number) || known.contains(&number),
                 FileName::Manifest(number) => versions
                     .manifest_number()
                     .is_none_or(|in_force| in_force == number),

@@ -6,7 +6,7 @@
 //!
 //!   1 create keyspace    number, name, settings        settings: `settings.rs`
 //!   2 drop keyspace      number                        its tables go with it
-//!   3 add table          number, keyspace, level, file length, record count
+//!   3 add table          number, keyspace, level, file length, record count, age
 //!   4 remove table       number                        its dead set goes with it
 //!   5 kill               table, ordinals               added to the table's dead set; roaring's portable form
 //!   6 flushed            segment                       this and all older log segments are no longer needed
@@ -40,6 +40,9 @@ pub(crate) struct TableRecord {
     pub(crate) len_bytes: u64,
     /// Records in the table, dead ones included.
     pub(crate) record_count: u64,
+    /// The place among the tables of level 0 of its keyspace: greater is newer. Drawn from the file numbers: the table's own, or, for a
+    /// table that was begun long before it was put in force, a later one.
+    pub(crate) age: u64,
 }
 
 /// One change.
@@ -131,10 +134,14 @@ fn encode_change(change: &Change, out: &mut Vec<u8>) {
         Change::DropKeyspace { number } => tagged(2, &[u64::from(*number)]),
         Change::AddTable(table) => {
             let (keyspace, level) = (u64::from(table.keyspace), u64::from(table.level));
-            tagged(
-                3,
-                &[table.number, keyspace, level, table.len_bytes, table.record_count],
-            );
+            let TableRecord {
+                number,
+                len_bytes,
+                record_count,
+                age,
+                ..
+            } = *table;
+            tagged(3, &[number, keyspace, level, len_bytes, record_count, age]);
         }
         Change::RemoveTable { number } => tagged(4, &[*number]),
         Change::Kill { table, ordinals } => {
@@ -176,6 +183,7 @@ fn decode_change(reader: &mut ByteReader<'_>) -> Result<Change, Malformed> {
             level: reader.varint_u32("a level")?,
             len_bytes: reader.varint("a file length")?,
             record_count: reader.varint("a record count")?,
+            age: reader.varint("a table's age")?,
         })),
         4 => Ok(Change::RemoveTable {
             number: reader.varint("a table's number")?,
@@ -233,6 +241,7 @@ mod tests {
             level: 6,
             len_bytes: 1 << 40,
             record_count: 0,
+            age: 301,
         };
         let ordinals: RoaringTreemap = [0, 1, 65_535, 65_536, 1 << 33].into_iter().collect();
         let mut runs = RoaringTreemap::new();

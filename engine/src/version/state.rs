@@ -177,10 +177,11 @@ impl ManifestState {
                 format!("level {}", record.level),
             );
         }
-        if record.number == u64::MAX || self.tables.contains_key(&record.number) {
+        let last_number = record.number.max(record.age);
+        if last_number == u64::MAX || self.tables.contains_key(&record.number) {
             return contradiction("a table number not in use", format!("table {}", record.number));
         }
-        self.next_file = self.next_file.max(record.number + 1);
+        self.next_file = self.next_file.max(last_number + 1);
         let state = TableState {
             record: record.clone(),
             dead: RoaringTreemap::new(),
@@ -252,6 +253,7 @@ mod tests {
             level: 0,
             len_bytes: 100,
             record_count,
+            age: number,
         })
     }
 

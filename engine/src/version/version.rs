@@ -52,7 +52,7 @@ impl TableView {
 /// The tables of one keyspace.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KeyspaceView {
-    /// Level 0 newest first, every other level sorted by key.
+    /// Level 0 newest first, by age; every other level sorted by key.
     levels: Vec<Vec<TableView>>,
 }
 
@@ -120,7 +120,7 @@ impl KeyspaceView {
         }
         let tables = &mut self.levels[level];
         let index = if level == 0 {
-            tables.partition_point(|other| other.file.number() > table.file.number())
+            tables.partition_point(|other| other.file.record().age > table.file.record().age)
         } else {
             tables.partition_point(|other| other.file.first_key() < table.file.first_key())
         };

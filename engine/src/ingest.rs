@@ -1,0 +1,320 @@
+//! Ingest: sorted records straight into tables, past log and memtable.
+//!
+//! ```text
+//! put put put ...   the native writer                    tables, cut at the target size; nobody sees them
+//! finish            sync, open
+//!                   memtables hold a key of their span?  flush them first, so that what is older lies lower
+//!                   -- flush, version and commit lock --------------------------------------
+//!                   still nothing in a memtable?         one edit, published in one step
+//!                   ----------------------------------------------------------------------
+//! ```
+//!
+//! The records are newer than everything committed before [`Ingest::finish`] takes effect, and older than everything after it.
+//! Among the flushed tables a place is not the file's number but its age: a flush may have drawn higher numbers while the
+//! tables were being written, and what it flushed is older. In a keyspace without tables the run goes to the bottom at once.
+//!
+//! Under load on the same keys, memtables fill again between flush and locks. After a few rounds writers are held back for the
+//! length of one flush; each of them can slip in once at most, so the rounds end.
+//!
+//! While the edit is written, writers wait for that one sync: a commit in between would be older than the tables and lie above
+//! them.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use tephra_compaction::picker::PickerOptions;
+use tephra_sstable::{Byte, TableWriter};
+
+use crate::db::Engine;
+use crate::error::{Error, Result};
+use crate::file_name::FileName;
+use crate::keyspace::Keyspace;
+use crate::limits;
+use crate::table_file::TableFile;
+use crate::version::{Change, Edit, TableRecord, Version};
+use crate::vfs::WritableFile;
+
+/// Rounds without holding writers back.
+const ROUNDS_BESIDE_WRITERS: u32 = 3;
+
+/// Takes sorted records for one keyspace; see [`Keyspace::ingest`]. Nothing is visible before [`Ingest::finish`] returns, and
+/// nothing stays if it is dropped before, or fails.
+///
+/// ```no_run
+/// # fn main() -> Result<(), tephra_engine::Error> {
+/// # let db = tephra_engine::Db::open("ash", tephra_engine::Options::default())?;
+/// let mut ingest = db.default_keyspace().ingest()?;
+/// for number in 0..1_000_000u64 {
+///     ingest.put(number.to_be_bytes(), "a value")?;
+/// }
+/// ingest.finish()?;
+/// # Ok(()) }
+/// ```
+#[derive(Debug)]
+pub struct Ingest {
+    keyspace: Keyspace,
+    target_table_bytes: u64,
+    open: Option<OpenTable>,
+    /// Tables that are written and synced.
+    records: Vec<TableRecord>,
+    last_key: Option<Vec<u8>>,
+    record_count: u64,
+    /// Numbers of all files that may exist.
+    numbers: Vec<u64>,
+    /// What ended it early.
+    failure: Option<Error>,
+}
+
+/// The table that is being written.
+#[derive(Debug)]
+struct OpenTable {
+    number: u64,
+    path: PathBuf,
+    writer: TableWriter<Box<dyn WritableFile>, Byte>,
+}
+
+impl OpenTable {
+    fn error(path: &Path, source: tephra_sstable::TableWriteError) -> Error {
+        Error::TableWrite {
+            path: path.to_path_buf(),
+            source: Arc::new(source),
+        }
+    }
+}
+
+impl Ingest {
+    pub(crate) fn begin(keyspace: Keyspace) -> Result<Ingest> {
+        let engine = keyspace.handle().engine();
+        engine.check_writable()?;
+        keyspace.check_takes_writes()?;
+        let settings = &keyspace.core().settings;
+        if settings.law.is_some() {
+            return Err(Error::IngestComposing {
+                keyspace: keyspace.name().to_owned(),
+                law: settings.law_name().to_owned(),
+            });
+        }
+        let target_table_bytes = settings
+            .target_table_bytes
+            .unwrap_or(engine.options().target_table_bytes);
+        Ok(Ingest {
+            target_table_bytes,
+            keyspace,
+            open: None,
+            records: Vec::new(),
+            last_key: None,
+            record_count: 0,
+            numbers: Vec::new(),
+            failure: None,
+        })
+    }
+
+    fn engine(&self) -> &Engine {
+        self.keyspace.handle().engine()
+    }
+
+    /// Adds a record. Keys must rise strictly, bytewise.
+    ///
+    /// # Errors
+    /// [`Error::IngestOrder`], a key or value over its limit, a value of a width that the keyspace does not have: this record was not
+    /// taken, others may follow. A failed write ends the ingest: all further calls give the same error.
+    pub fn put(&mut self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<()> {
+        let (key, value) = (key.as_ref(), value.as_ref());
+        if let Some(failure) = &self.failure {
+            return Err(failure.clone());
+        }
+        limits::check(key, value, 0)?;
+        let settings = &self.keyspace.core().settings;
+        settings.check_value(self.keyspace.name(), value)?;
+        if let Some(last_key) = self
+            .last_key
+            .as_ref()
+            .filter(|last_key| key <= last_key.as_slice())
+        {
+            return Err(Error::IngestOrder {
+                key: key.escape_ascii().to_string(),
+                previous: last_key.escape_ascii().to_string(),
+                is_duplicate: key == last_key.as_slice(),
+            });
+        }
+        let written = self.append(key, value);
+        if let Err(error) = &written {
+            self.failure = Some(error.clone());
+        }
+        written
+    }
+
+    fn append(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        if self.open.is_none() {
+            self.open = Some(self.begin_table()?);
+        }
+        let open = self.open.as_mut().expect("it was just opened");
+        let appended = open.writer.append(key, value);
+        appended.map_err(|source| OpenTable::error(&open.path, source))?;
+        let is_full = open.writer.payload_len_bytes() >= self.target_table_bytes;
+        let last_key = self.last_key.get_or_insert_default();
+        last_key.clear();
+        last_key.extend_from_slice(key);
+        self.record_count += 1;
+        if is_full { self.end_table() } else { Ok(()) }
+    }
+
+    fn begin_table(&mut self) -> Result<OpenTable> {
+        let engine = self.keyspace.handle().engine();
+        engine.check_writable()?;
+        let number = engine.next_file_number();
+        engine.directory.begin_table(number);
+        self.numbers.push(number);
+        let path = engine.directory.path_of(FileName::Table(number));
+        let out = engine.directory.file_system.create_new(&path)?;
+        let options = self.keyspace.core().settings.table_options(number, 0, None);
+        let writer = TableWriter::new(out, options).map_err(|source| OpenTable::error(&path, source))?;
+        Ok(OpenTable { number, path, writer })
+    }
+
+    /// Finishes and syncs the table at hand, if there is one.
+    fn end_table(&mut self) -> Result<()> {
+        let Some(OpenTable { number, path, writer }) = self.open.take() else {
+            return Ok(());
+        };
+        let (mut out, summary) = writer
+            .finish()
+            .map_err(|source| OpenTable::error(&path, source))?;
+        out.sync()?;
+        self.records.push(TableRecord {
+            number,
+            keyspace: self.keyspace.number(),
+            level: 0,
+            len_bytes: summary.file_len_bytes,
+            record_count: summary.record_count,
+            age: number,
+        });
+        Ok(())
+    }
+
+    /// Records taken so far.
+    pub fn record_count(&self) -> u64 {
+        self.record_count
+    }
+
+    /// Makes all records visible in one step, durably: newer than everything committed before, whatever the durability of that.
+    /// Without records it does nothing. May wait for flushes; writers of the same keys may wait for one of them.
+    ///
+    /// # Errors
+    /// An earlier failure of this ingest; a failed write or flush; the keyspace was dropped. Nothing of it stays.
+    pub fn finish(mut self) -> Result<()> {
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
+        }
+        self.end_table()?;
+        if self.records.is_empty() {
+            return Ok(());
+        }
+        let engine = self.keyspace.handle().engine();
+        engine.directory.sync()?;
+        let records = std::mem::take(&mut self.records);
+        let mut tables = records
+            .into_iter()
+            .map(|record| TableFile::open(&engine.directory, record))
+            .collect::<Result<Vec<_>>>()?;
+        let mut is_handed_over = false;
+        let outcome = engine.put_in_force(&self.keyspace, &mut tables, &mut is_handed_over);
+        // From the edit on the files are the version's, or wait with it until it is known not to be in force.
+        self.forget_files(!is_handed_over);
+        outcome
+    }
+
+    /// Lets go of the files, removed or not.
+    fn forget_files(&mut self, remove: bool) {
+        let numbers = std::mem::take(&mut self.numbers);
+        if remove {
+            self.engine().remove_tables(numbers.iter().copied());
+        }
+        for number in numbers {
+            self.engine().directory.end_table(number);
+        }
+    }
+}
+
+impl Drop for Ingest {
+    fn drop(&mut self) {
+        self.open = None;
+        self.forget_files(true);
+    }
+}
+
+impl Engine {
+    /// Puts ingested tables in force, newer than everything committed before.
+    fn put_in_force(
+        &self,
+        keyspace: &Keyspace,
+        tables: &mut [Arc<TableFile>],
+        is_handed_over: &mut bool,
+    ) -> Result<()> {
+        let mut held = None;
+        for round in 0.. {
+            if self.try_put_in_force(keyspace, tables, is_handed_over)? {
+                break;
+            }
+            if round == ROUNDS_BESIDE_WRITERS {
+                held = Some(self.hold_writers());
+            }
+            self.flush_all()?;
+        }
+        drop(held);
+        self.work.request_compaction();
+        Ok(())
+    }
+
+    /// One attempt; `false` if a memtable holds something of a table's span.
+    fn try_put_in_force(
+        &self,
+        keyspace: &Keyspace,
+        tables: &mut [Arc<TableFile>],
+        is_handed_over: &mut bool,
+    ) -> Result<bool> {
+        let _no_flush = self.flushing.lock();
+        let mut versions = self.versions.lock();
+        let _no_commit = self.writer.lock();
+        keyspace.check_takes_writes()?;
+        let instant = self.instant();
+        let is_in_the_way = |table: &Arc<TableFile>| {
+            let mut memtables = instant.memtables();
+            memtables.any(|memtable| memtable.touches(keyspace.number(), table.first_key(), table.last_key()))
+        };
+        if tables.iter().any(is_in_the_way) {
+            return Ok(false);
+        }
+        let level = level_for(keyspace.number(), versions.current());
+        let mut edit = Edit::default();
+        let mut added = BTreeMap::new();
+        let bytes = tables.iter().map(|table| table.len_bytes()).sum();
+        for table in tables.iter_mut() {
+            let table_alone = Arc::get_mut(table).expect("nobody else has seen it");
+            table_alone.place(level, self.next_file_number());
+            edit.changes.push(Change::AddTable(table.record().clone()));
+            added.insert(table.number(), Arc::clone(table));
+        }
+        // A delete that found nothing to shield before must look again.
+        self.ingest_count.fetch_add(1, Ordering::AcqRel);
+        *is_handed_over = true;
+        self.commit_edit(&mut versions, &edit, &added, None)?;
+        self.counters.ingested(tables.len() as u64, bytes);
+        Ok(true)
+    }
+}
+
+/// The level for a new run: the bottom of a keyspace without tables. Where there are some, a compaction may be about to write around
+/// the run on any level but the first.
+fn level_for(keyspace: u32, version: &Version) -> u32 {
+    let is_empty = version
+        .keyspace(keyspace)
+        .is_none_or(|view| view.tables().next().is_none());
+    if is_empty {
+        PickerOptions::default().bottom_level
+    } else {
+        0
+    }
+}
