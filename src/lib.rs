@@ -30,9 +30,10 @@
 //! system that loses power or fails.
 
 pub use tephra_engine::{
-    AddU64, AppendBytes, Background, Batch, Compose, ComposeWithKey, Composed, Db, Durability, Error, Ingest,
-    Key, KeyRange, Keyspace, KeyspaceOptions, LawFailure, MaxU64, Options, Range, Result, Snapshot, Stats,
-    Usability, Value, VerifyReport, clock, limits, vfs,
+    AddU64, AppendBytes, Background, Batch, BitKeyspace, BitRange, BitStr, BitString, BitValue, Compose,
+    ComposeWithKey, Composed, Db, Durability, Error, Ingest, Key, KeyRange, Keyspace, KeyspaceOptions,
+    LawFailure, MaxU64, Options, Range, Result, Snapshot, Stats, Usability, Value, VerifyReport, clock,
+    limits, vfs,
 };
 
 /// The code in the README compiles and does what it says.

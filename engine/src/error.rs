@@ -169,15 +169,17 @@ pub enum Error {
 
     /// A value has another width than the keyspace fixes.
     #[error(
-        "keyspace {keyspace:?} holds values of {width_bytes} bytes, not of {len_bytes}; nothing was written"
+        "keyspace {keyspace:?} holds values of {expected_units} {unit}, not of {found_units}; nothing was written"
     )]
     ValueWidth {
         /// The keyspace's name.
         keyspace: String,
-        /// The width of its values in bytes.
-        width_bytes: u64,
-        /// Length of the value in bytes.
-        len_bytes: usize,
+        /// The width of its values.
+        expected_units: u64,
+        /// Length of the value.
+        found_units: u64,
+        /// What both count: bytes or bits.
+        unit: &'static str,
     },
 
     /// A batch is larger than [`limits::BATCH_LEN_BYTES_MAX`](crate::limits).

@@ -101,7 +101,7 @@ impl KeyspaceCore {
 
     fn check_composed(&self, value: &[u8]) -> std::result::Result<(), String> {
         let len_bytes = value.len();
-        match self.settings.value_width_bytes {
+        match self.settings.value_width_units {
             Some(width) if len_bytes as u64 != width => Err(format!(
                 "it made a value of {len_bytes} bytes, the keyspace holds values of {width}"
             )),

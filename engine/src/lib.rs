@@ -29,6 +29,8 @@
 
 mod background;
 mod batch;
+mod bit_key;
+mod bit_keyspace;
 mod byte_reader;
 mod checkpoint;
 pub mod clock;
@@ -54,12 +56,14 @@ mod stats;
 mod table_file;
 #[cfg(test)]
 mod tests;
+mod unit_table;
 mod value;
 mod verify;
 mod version;
 pub mod vfs;
 
 pub use batch::Batch;
+pub use bit_keyspace::{BitKeyspace, BitRange, BitValue};
 pub use db::Db;
 pub use error::{Error, Result, Usability};
 pub use ingest::Ingest;
@@ -70,5 +74,6 @@ pub use law::{AddU64, AppendBytes, Compose, ComposeWithKey, Composed, LawFailure
 pub use options::{Background, Durability, KeyspaceOptions, Options};
 pub use snapshot::Snapshot;
 pub use stats::Stats;
+pub use tephra_sstable::{BitStr, BitString};
 pub use value::Value;
 pub use verify::VerifyReport;

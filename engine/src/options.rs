@@ -6,6 +6,8 @@
 
 use std::sync::Arc;
 
+use tephra_sstable::UnitKind;
+
 use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::law::{Compose, ComposeWithKey, Laws, NamedLaw};
@@ -219,6 +221,8 @@ impl Options {
 pub struct KeyspaceOptions {
     settings: KeyspaceSettings,
     law: Option<NamedLaw>,
+    /// The unit in which the width of values was given.
+    width_unit: Option<UnitKind>,
 }
 
 impl KeyspaceOptions {
@@ -226,7 +230,16 @@ impl KeyspaceOptions {
     /// [`limits::VALUE_LEN_BYTES_MAX`](crate::limits::VALUE_LEN_BYTES_MAX). Default: values of any width.
     #[must_use]
     pub fn value_width_bytes(mut self, width_bytes: usize) -> Self {
-        self.settings.value_width_bytes = Some(width_bytes as u64);
+        self.settings.value_width_units = Some(width_bytes as u64);
+        self.width_unit = Some(UnitKind::Byte);
+        self
+    }
+
+    /// As [`KeyspaceOptions::value_width_bytes`], for a keyspace of bit strings.
+    #[must_use]
+    pub fn value_width_bits(mut self, width_bits: u64) -> Self {
+        self.settings.value_width_units = Some(width_bits);
+        self.width_unit = Some(UnitKind::Bit);
         self
     }
 
@@ -264,15 +277,30 @@ impl KeyspaceOptions {
         self.law.as_ref()
     }
 
-    /// The settings, checked.
-    pub(crate) fn settings(&self) -> Result<KeyspaceSettings> {
+    /// The settings of a keyspace of a unit, checked.
+    pub(crate) fn settings(&self, unit: UnitKind) -> Result<KeyspaceSettings> {
         self.law.as_ref().map_or(Ok(()), NamedLaw::check)?;
-        let too_wide = |width: u64| width > crate::limits::VALUE_LEN_BYTES_MAX as u64;
-        if self.settings.value_width_bytes.is_some_and(too_wide) {
+        if unit == UnitKind::Bit && self.law.is_some() {
             return Err(Error::InvalidOption {
-                option: "value_width_bytes",
-                reason: format!("must be at most {}", crate::limits::VALUE_LEN_BYTES_MAX),
+                option: "compose",
+                reason: "laws compose values of bytes; in a keyspace of bit strings the newer value replaces the older".into(),
             });
+        }
+        let option = match self.width_unit {
+            Some(UnitKind::Bit) => "value_width_bits",
+            _ => "value_width_bytes",
+        };
+        let refuse = |reason: String| Err(Error::InvalidOption { option, reason });
+        if self.width_unit.is_some_and(|width_unit| width_unit != unit) {
+            return refuse("counts another unit than the keyspace's strings consist of".into());
+        }
+        let width_max = crate::limits::VALUE_LEN_BYTES_MAX as u64 / unit.bits() * 8;
+        if self
+            .settings
+            .value_width_units
+            .is_some_and(|width| width > width_max)
+        {
+            return refuse(format!("must be at most {width_max}"));
         }
         if self.settings.target_table_bytes == Some(0) {
             return Err(Error::InvalidOption {
@@ -280,6 +308,9 @@ impl KeyspaceOptions {
                 reason: "must be at least 1".into(),
             });
         }
-        Ok(self.settings.clone())
+        Ok(KeyspaceSettings {
+            unit,
+            ..self.settings.clone()
+        })
     }
 }

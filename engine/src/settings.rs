@@ -4,8 +4,8 @@
 //! record    field field ...               ascending tags; a field that is not there has its default
 //! field     tag (1 byte)  length  bytes   so that a later version can tell which setting it does not know
 //!
-//!   1 unit                  1 byte        0 byte strings (default), 1 bit strings
-//!   2 value width           number        every value has this many bytes; default: any width
+//!   1 unit                  1 byte        1: bit strings; default: byte strings
+//!   2 value width           number        every value has this many units; default: any width
 //!   3 law                   name          how records of one key compose; default: the newer replaces the older
 //!   4 target table bytes    number        default: the database's option
 //!
@@ -20,6 +20,7 @@ use std::fmt;
 use tephra_sstable::counts::varint;
 use tephra_sstable::{Policy, TableOptions, UnitKind};
 
+use crate::bit_key;
 use crate::byte_reader::{ByteReader, Malformed};
 use crate::error::{Error, Result};
 
@@ -34,10 +35,10 @@ const TARGET_TABLE_BYTES: u8 = 4;
 /// What was settled when a keyspace was created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KeyspaceSettings {
-    /// What keys and values are strings of. Bytes alone, for now.
+    /// What keys and values are strings of.
     pub(crate) unit: UnitKind,
-    /// The width of all values in bytes; `None`: any.
-    pub(crate) value_width_bytes: Option<u64>,
+    /// The width of all values in units; `None`: any.
+    pub(crate) value_width_units: Option<u64>,
     /// Name of the composition law; `None`: the newer value replaces the older.
     pub(crate) law: Option<String>,
     /// Size at which a compaction starts its next table; `None`: the database's option.
@@ -48,7 +49,7 @@ impl Default for KeyspaceSettings {
     fn default() -> Self {
         KeyspaceSettings {
             unit: UnitKind::Byte,
-            value_width_bytes: None,
+            value_width_units: None,
             law: None,
             target_table_bytes: None,
         }
@@ -63,28 +64,39 @@ impl KeyspaceSettings {
 
     /// Refuses a value that the keyspace `name` cannot hold.
     pub(crate) fn check_value(&self, name: &str, value: &[u8]) -> Result<()> {
-        match self.value_width_bytes {
-            Some(width_bytes) if value.len() as u64 != width_bytes => Err(Error::ValueWidth {
+        match self.value_width_units {
+            Some(expected_units) if self.len_units(value) != expected_units => Err(Error::ValueWidth {
                 keyspace: name.to_owned(),
-                width_bytes,
-                len_bytes: value.len(),
+                expected_units,
+                found_units: self.len_units(value),
+                unit: unit_name(self.unit),
             }),
             _ => Ok(()),
         }
     }
 
-    /// Options of a table of the keyspace. `common_width_bytes` if all its values have one length.
+    /// The length of a value in units.
+    pub(crate) fn len_units(&self, value: &[u8]) -> u64 {
+        match self.unit {
+            UnitKind::Byte => value.len() as u64,
+            UnitKind::Bit => bit_key::value_len_bits(value),
+        }
+    }
+
+    /// Options of a table of the keyspace. `common_width_units` if all its values have one length.
     pub(crate) fn table_options(
         &self,
         number: u64,
         creation: u64,
-        common_width_bytes: Option<u64>,
+        common_width_units: Option<u64>,
     ) -> TableOptions {
+        let (variable, fixed): (_, fn(u64) -> Policy) = match self.unit {
+            UnitKind::Byte => (Policy::byte_variable(), Policy::byte_fixed),
+            UnitKind::Bit => (Policy::bit_variable(), Policy::bit_fixed),
+        };
         TableOptions {
-            policy: self
-                .value_width_bytes
-                .map_or(Policy::byte_variable(), Policy::byte_fixed),
-            common_width: self.value_width_bytes.or(common_width_bytes),
+            policy: self.value_width_units.map_or(variable, fixed),
+            common_width: self.value_width_units.or(common_width_units),
             composition_law: self.law_name().into(),
             table_id: number,
             creation,
@@ -108,8 +120,8 @@ impl KeyspaceSettings {
         if self.unit == UnitKind::Bit {
             field(UNIT, &[1]);
         }
-        if let Some(width_bytes) = self.value_width_bytes {
-            field(VALUE_WIDTH, &number(width_bytes));
+        if let Some(width_units) = self.value_width_units {
+            field(VALUE_WIDTH, &number(width_units));
         }
         if let Some(law) = &self.law {
             field(LAW, law.as_bytes());
@@ -160,15 +172,15 @@ impl KeyspaceSettings {
         reader: &mut ByteReader<'_>,
     ) -> std::result::Result<(), Malformed> {
         match tag {
-            UNIT => {
-                let unit = reader.u8("a unit")?;
-                Err(start.malformed(
-                    "a unit that this version knows: bytes, the default",
-                    format!("unit {unit}"),
-                ))
-            }
+            UNIT => match reader.u8("a unit")? {
+                1 => {
+                    self.unit = UnitKind::Bit;
+                    Ok(())
+                }
+                unit => Err(start.malformed("unit 1, bits, or none for bytes", format!("unit {unit}"))),
+            },
             VALUE_WIDTH => {
-                self.value_width_bytes = Some(reader.varint("a width of values")?);
+                self.value_width_units = Some(reader.varint("a width of values")?);
                 Ok(())
             }
             LAW => {
@@ -193,15 +205,20 @@ impl KeyspaceSettings {
     }
 }
 
+fn unit_name(unit: UnitKind) -> &'static str {
+    match unit {
+        UnitKind::Byte => "bytes",
+        UnitKind::Bit => "bits",
+    }
+}
+
 impl fmt::Display for KeyspaceSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.unit {
-            UnitKind::Byte => write!(f, "byte strings")?,
-            UnitKind::Bit => write!(f, "bit strings")?,
-        }
-        match self.value_width_bytes {
+        let unit = unit_name(self.unit);
+        write!(f, "{} strings", unit.trim_end_matches('s'))?;
+        match self.value_width_units {
             None => write!(f, ", values of any width")?,
-            Some(width) => write!(f, ", values of {width} bytes")?,
+            Some(width) => write!(f, ", values of {width} {unit}")?,
         }
         write!(f, ", law {:?}", self.law_name())?;
         match self.target_table_bytes {
@@ -221,17 +238,17 @@ mod tests {
 
     fn every_setting() -> KeyspaceSettings {
         KeyspaceSettings {
-            value_width_bytes: Some(300),
+            unit: UnitKind::Bit,
+            value_width_units: Some(300),
             law: Some("a law".into()),
             target_table_bytes: Some(1 << 20),
-            ..KeyspaceSettings::default()
         }
     }
 
     #[test]
     fn the_worked_example_is_true() {
         let settings = KeyspaceSettings {
-            value_width_bytes: Some(8),
+            value_width_units: Some(8),
             law: Some("add-u64".into()),
             ..KeyspaceSettings::default()
         };
@@ -259,7 +276,8 @@ mod tests {
     fn what_is_not_known_is_refused_by_name() {
         for (bytes, found) in [
             (&[9, 0][..], "setting 9"),
-            (&[1, 1, 1], "unit 1"),
+            (&[1, 1, 0], "unit 0"),
+            (&[1, 1, 2], "unit 2"),
             (&[4, 1, 1, 2, 1, 1], "tag 2 after 4"),
             (&[2, 2, 8, 0], "1 bytes"),
         ] {

@@ -13,27 +13,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tephra_sstable::{Byte, Table, TableCursor, TableError};
+use tephra_sstable::{TableError, UnitKind};
 
 use crate::directory::Directory;
 use crate::error::{Error, Result};
 use crate::file_name::FileName;
 use crate::iter::{Bounds, key_span_overlaps};
 use crate::memtable::Interval;
+use crate::unit_table::{Cursor, Place, UnitTable};
 use crate::version::TableRecord;
 use crate::vfs::FileBytes;
-
-/// A cursor over an open table.
-pub(crate) type Cursor<'a> = TableCursor<'a, FileBytes, Byte>;
-
-/// Where a record lies in its table.
-#[derive(Clone, Debug)]
-pub(crate) struct Place {
-    /// Its ordinal.
-    pub(crate) ordinal: u64,
-    /// The bytes of its value, in the file.
-    pub(crate) value_range: Range<usize>,
-}
 
 /// A table, open for reading from any thread.
 pub(crate) struct TableFile {
@@ -41,13 +30,13 @@ pub(crate) struct TableFile {
     path: PathBuf,
     directory: Directory,
     bytes: FileBytes,
-    table: Table<FileBytes, Byte>,
+    table: UnitTable,
     is_obsolete: AtomicBool,
 }
 
 impl TableFile {
-    /// Opens the table that `record` describes, and checks that it is that table.
-    pub(crate) fn open(directory: &Directory, record: TableRecord) -> Result<Arc<TableFile>> {
+    /// Opens the table that `record` describes, of a keyspace of that unit, and checks that it is that table.
+    pub(crate) fn open(directory: &Directory, record: TableRecord, unit: UnitKind) -> Result<Arc<TableFile>> {
         let path = directory.path_of(FileName::Table(record.number));
         let inconsistent = |expected: String, found: String| {
             Err(Error::Inconsistent {
@@ -67,17 +56,16 @@ impl TableFile {
             let found = format!("{} bytes", bytes.len());
             return inconsistent(format!("a table of {} bytes", record.len_bytes), found);
         }
-        let table = Table::open(bytes.clone()).map_err(|source| Error::Table {
+        let table = UnitTable::open(bytes.clone(), unit).map_err(|source| Error::Table {
             path: path.clone(),
             source: Arc::new(source),
         })?;
-        let properties = table.properties();
-        if properties.table_id != record.number {
-            let found = format!("table {}", properties.table_id);
+        if table.id() != record.number {
+            let found = format!("table {}", table.id());
             return inconsistent(format!("table {}", record.number), found);
         }
-        if properties.record_count != record.record_count {
-            let found = format!("{} records", properties.record_count);
+        if table.record_count() != record.record_count {
+            let found = format!("{} records", table.record_count());
             return inconsistent(format!("a table of {} records", record.record_count), found);
         }
         let directory = directory.clone();
@@ -124,12 +112,12 @@ impl TableFile {
 
     /// The smallest key.
     pub(crate) fn first_key(&self) -> &[u8] {
-        &self.table.properties().first_key
+        self.table.first_key()
     }
 
     /// The largest key.
     pub(crate) fn last_key(&self) -> &[u8] {
-        &self.table.properties().last_key
+        self.table.last_key()
     }
 
     /// Whether a key lies between the smallest and the largest.
@@ -144,11 +132,7 @@ impl TableFile {
 
     /// The record of a key, dead or alive.
     pub(crate) fn find(&self, key: &[u8]) -> Result<Option<Place>> {
-        let located = self.table.get(key).map_err(|error| self.error(error))?;
-        Ok(located.map(|located| Place {
-            ordinal: located.ordinal,
-            value_range: located.value_range,
-        }))
+        self.table.find(key).map_err(|error| self.error(error))
     }
 
     /// Whether the filter lets a key pass.
@@ -187,13 +171,12 @@ impl TableFile {
 
     /// The number of keys below `key`; or up to and with it.
     fn ordinal_of_bound(&self, key: &[u8], inclusive: bool) -> Result<u64> {
-        if !inclusive {
-            return self.table.lower_bound(key).map_err(|error| self.error(error));
-        }
-        // The smallest key above `key` is `key` with a zero byte.
-        self.table
-            .lower_bound(&[key, &[0]].concat())
-            .map_err(|error| self.error(error))
+        let count = if inclusive {
+            self.table.count_through(key)
+        } else {
+            self.table.count_below(key)
+        };
+        count.map_err(|error| self.error(error))
     }
 
     /// A cursor, nowhere yet.
@@ -202,7 +185,7 @@ impl TableFile {
     }
 
     /// The table layer's table.
-    pub(crate) fn table(&self) -> &Table<FileBytes, Byte> {
+    pub(crate) fn table(&self) -> &UnitTable {
         &self.table
     }
 

@@ -1,10 +1,14 @@
 //! Values handed out by reads: zero-copy handles that keep what they point into. A composed value is its handle's own.
 
-use std::ops::{Deref, Range};
+use std::ops::Deref;
 use std::sync::Arc;
 
+use tephra_sstable::BitStr;
+
+use crate::bit_key;
 use crate::memtable::{Entry, Part};
 use crate::table_file::TableFile;
+use crate::unit_table::ValuePlace;
 
 /// A value: borrows nothing, copies nothing. It points into a memtable's entry or a table's mapping and keeps that
 /// alive, also after the database has dropped the table or was closed. A handle to a small value of a large table
@@ -16,10 +20,7 @@ pub struct Value(Repr);
 #[derive(Clone)]
 enum Repr {
     Memory(Entry),
-    Table {
-        file: Arc<TableFile>,
-        range: Range<usize>,
-    },
+    Table { file: Arc<TableFile>, place: ValuePlace },
     Part(Part),
     Owned(Arc<Vec<u8>>),
 }
@@ -39,8 +40,18 @@ impl Value {
         Value(Repr::Owned(Arc::new(bytes)))
     }
 
-    pub(crate) fn in_table(file: Arc<TableFile>, range: Range<usize>) -> Value {
-        Value(Repr::Table { file, range })
+    pub(crate) fn in_table(file: Arc<TableFile>, place: ValuePlace) -> Value {
+        Value(Repr::Table { file, place })
+    }
+
+    /// The value as bits. Only for values of keyspaces of bit strings.
+    pub(crate) fn bits(&self) -> BitStr<'_> {
+        match &self.0 {
+            Repr::Memory(entry) => bit_key::decode_value(entry.value())
+                .expect("values of bit keyspaces are encoded where they enter"),
+            Repr::Table { file, place } => place.bits(file.bytes()),
+            Repr::Part(_) | Repr::Owned(_) => panic!("no law composes in a keyspace of bit strings"),
+        }
     }
 }
 
@@ -50,7 +61,7 @@ impl Deref for Value {
     fn deref(&self) -> &[u8] {
         match &self.0 {
             Repr::Memory(entry) => entry.value(),
-            Repr::Table { file, range } => &file.bytes()[range.clone()],
+            Repr::Table { file, place } => &file.bytes()[place.bytes.clone()],
             Repr::Part(part) => part,
             Repr::Owned(bytes) => bytes,
         }

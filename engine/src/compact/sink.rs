@@ -5,11 +5,12 @@ use std::io;
 use std::sync::Arc;
 
 use tephra_compaction::OutputSink;
-use tephra_sstable::TableSummary;
+use tephra_sstable::{TableSummary, UnitKind};
 
 use crate::db::Engine;
 use crate::error::Result;
 use crate::file_name::FileName;
+use crate::keyspace::KeyspaceCore;
 use crate::table_file::TableFile;
 use crate::version::TableRecord;
 use crate::vfs::WritableFile;
@@ -18,6 +19,7 @@ use crate::vfs::WritableFile;
 pub(super) struct TableSink<'a> {
     engine: &'a Engine,
     keyspace: u32,
+    unit: UnitKind,
     level: u32,
     /// Synced tables.
     records: Vec<TableRecord>,
@@ -26,10 +28,11 @@ pub(super) struct TableSink<'a> {
 }
 
 impl<'a> TableSink<'a> {
-    pub(super) fn new(engine: &'a Engine, keyspace: u32, level: u32) -> Self {
+    pub(super) fn new(engine: &'a Engine, keyspace: &KeyspaceCore, level: u32) -> Self {
         TableSink {
             engine,
-            keyspace,
+            keyspace: keyspace.number,
+            unit: keyspace.settings.unit,
             level,
             records: Vec::new(),
             numbers: Vec::new(),
@@ -42,9 +45,8 @@ impl<'a> TableSink<'a> {
             self.engine.directory.sync()?;
         }
         let records = std::mem::take(&mut self.records).into_iter();
-        records
-            .map(|record| Ok((record.number, TableFile::open(&self.engine.directory, record)?)))
-            .collect()
+        let open = |record| TableFile::open(&self.engine.directory, record, self.unit);
+        records.map(|record| Ok((record.number, open(record)?))).collect()
     }
 
     /// Removes every file made.

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use tephra_sstable::UnitKind;
+
 use super::engine::Engine;
 use crate::error::{Error, Result};
 use crate::keyspace::KeyspaceCore;
@@ -44,7 +46,12 @@ impl Engine {
     }
 
     /// Opens or creates a keyspace.
-    pub(crate) fn keyspace(&self, name: &str, options: &KeyspaceOptions) -> Result<Arc<KeyspaceCore>> {
+    pub(crate) fn keyspace(
+        &self,
+        name: &str,
+        unit: UnitKind,
+        options: &KeyspaceOptions,
+    ) -> Result<Arc<KeyspaceCore>> {
         self.check_open()?;
         if name.len() > KEYSPACE_NAME_LEN_BYTES_MAX {
             let (len_bytes, limit_bytes) = (name.len(), KEYSPACE_NAME_LEN_BYTES_MAX);
@@ -53,7 +60,7 @@ impl Engine {
                 limit_bytes,
             });
         }
-        let settings = options.settings()?;
+        let settings = options.settings(unit)?;
         let mut versions = self.versions.lock();
         if let Some(core) = versions.core_named(name) {
             if core.settings != settings {

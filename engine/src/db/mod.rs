@@ -21,7 +21,10 @@ pub(crate) use open::{make_directory, sync_parent};
 use std::path::Path;
 use std::sync::Arc;
 
+use tephra_sstable::UnitKind;
+
 use crate::batch::Batch;
+use crate::bit_keyspace::BitKeyspace;
 use crate::error::{Error, Result};
 use crate::iter::Range;
 use crate::key::KeyRange;
@@ -98,7 +101,24 @@ impl Db {
     /// # Errors
     /// It exists with other settings; the name is too long; the manifest cannot be written.
     pub fn keyspace(&self, name: &str, options: KeyspaceOptions) -> Result<Keyspace> {
-        let core = self.handle().engine().keyspace(name, &options)?;
+        self.keyspace_of(UnitKind::Byte, name, &options)
+    }
+
+    /// Opens a keyspace of bit strings, creating it if there is none of that name; otherwise as [`Db::keyspace`]. Its newer values
+    /// replace the older.
+    ///
+    /// # Errors
+    /// As [`Db::keyspace`]; also if a keyspace of byte strings has the name.
+    pub fn bit_keyspace(&self, name: &str, options: KeyspaceOptions) -> Result<BitKeyspace> {
+        Ok(BitKeyspace::new(self.keyspace_of(
+            UnitKind::Bit,
+            name,
+            &options,
+        )?))
+    }
+
+    fn keyspace_of(&self, unit: UnitKind, name: &str, options: &KeyspaceOptions) -> Result<Keyspace> {
+        let core = self.handle().engine().keyspace(name, unit, options)?;
         Ok(Keyspace::new(Arc::clone(self.handle()), core))
     }
 

@@ -182,7 +182,10 @@ fn read_state(directory: &Directory, options: &Options) -> Result<ManifestState>
 }
 
 fn open_tables(directory: &Directory, state: &ManifestState) -> Result<BTreeMap<u64, Arc<TableFile>>> {
-    let open = |table: &crate::version::TableState| TableFile::open(directory, table.record.clone());
+    let open = |table: &crate::version::TableState| {
+        let unit = state.keyspaces[&table.record.keyspace].settings.unit;
+        TableFile::open(directory, table.record.clone(), unit)
+    };
     state
         .tables
         .iter()

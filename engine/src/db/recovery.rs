@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use tephra_sstable::UnitKind;
 use tephra_wal::{
     BootId, LOG_MAGIC, LogPosition, RECORD_HEADER_LEN_BYTES, Replay, ReplayOptions, SegmentBytes,
 };
 
 use crate::batch::record::{self, Op};
+use crate::bit_key;
 use crate::directory::{Directory, Listing};
 use crate::error::{Error, Result};
 use crate::file_name::FileName;
@@ -89,6 +91,14 @@ pub(crate) fn replay(
             expected: malformed.expected.into(),
             found: malformed.found,
         })?;
+        if let Some(found) = ops.iter().find_map(|op| not_of_bits(op, state)) {
+            return Err(Error::Damaged {
+                path: directory.path_of(FileName::Segment(segment)),
+                offset: offset + RECORD_HEADER_LEN_BYTES as u64,
+                expected: "keys and values that encode bit strings".into(),
+                found,
+            });
+        }
         let (memtable, log_bytes) = &mut memtables[index];
         for op in ops {
             match op {
@@ -142,4 +152,36 @@ pub(crate) fn replay(
         );
     }
     Ok(recovered)
+}
+
+/// What of an operation on a keyspace of bit strings is no bit string. Everything behind the log relies on it.
+fn not_of_bits(op: &Op, state: &ManifestState) -> Option<String> {
+    let keyspace = match op {
+        Op::Write(entry) => entry.keyspace(),
+        Op::DeleteRange(interval) => interval.keyspace(),
+    };
+    let is_of_bits = state
+        .keyspaces
+        .get(&keyspace)
+        .is_some_and(|keyspace| keyspace.settings.unit == UnitKind::Bit);
+    if !is_of_bits {
+        return None;
+    }
+    let is_bound = |bytes: &[u8]| {
+        let above = bytes.strip_suffix(&[0]).and_then(bit_key::decode_key);
+        bytes.is_empty() || above.or_else(|| bit_key::decode_key(bytes)).is_some()
+    };
+    let is_sound = match op {
+        Op::Write(entry) => {
+            let is_value_sound = match entry.kind() {
+                EntryKind::Put => bit_key::decode_value(entry.value()).is_some(),
+                EntryKind::Delete => true,
+                // No law composes bits.
+                EntryKind::Merge => false,
+            };
+            is_value_sound && bit_key::decode_key(entry.key()).is_some()
+        }
+        Op::DeleteRange(interval) => is_bound(interval.start()) && interval.end().is_none_or(is_bound),
+    };
+    (!is_sound).then(|| format!("{op:?}"))
 }

@@ -87,13 +87,8 @@ impl Engine {
             for table in &live.tables {
                 let number = self.next_file_number();
                 numbers.push(number);
-                records.push(write_table::write(
-                    &self.directory,
-                    number,
-                    &live.keyspace,
-                    segment,
-                    table,
-                )?);
+                let record = write_table::write(&self.directory, number, &live.keyspace, segment, table)?;
+                records.push((record, live.keyspace.settings.unit));
             }
         }
         if !records.is_empty() {
@@ -101,7 +96,7 @@ impl Engine {
         }
         let records = records.into_iter();
         records
-            .map(|record| Ok((record.number, TableFile::open(&self.directory, record)?)))
+            .map(|(record, unit)| Ok((record.number, TableFile::open(&self.directory, record, unit)?)))
             .collect()
     }
 

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use tephra_sstable::{Byte, TableWriter};
+use tephra_sstable::{Bit, Byte, TableOptions, TableSummary, TableWriteError, TableWriter, UnitKind};
 
 use super::sort::Record;
+use crate::bit_key;
 use crate::directory::Directory;
 use crate::error::{Error, Result};
 use crate::file_name::FileName;
 use crate::keyspace::KeyspaceCore;
+use crate::settings::KeyspaceSettings;
 use crate::version::TableRecord;
 use crate::vfs::WritableFile;
 
@@ -26,13 +28,13 @@ pub(super) fn write(
         source: Arc::new(source),
     };
     let settings = &keyspace.settings;
-    let options = settings.table_options(number, creation, common_width_bytes(records));
+    let options = settings.table_options(number, creation, common_width_units(settings, records));
     let out = directory.file_system.create_new(&path)?;
-    let mut writer = TableWriter::<Box<dyn WritableFile>, Byte>::new(out, options).map_err(write_error)?;
-    for record in records {
-        writer.append(record.key(), record.value()).map_err(write_error)?;
-    }
-    let (mut out, summary) = writer.finish().map_err(write_error)?;
+    let written = match settings.unit {
+        UnitKind::Byte => write_bytes(out, options, records),
+        UnitKind::Bit => write_bits(out, options, records),
+    };
+    let (mut out, summary) = written.map_err(write_error)?;
     out.sync()?;
     Ok(TableRecord {
         number,
@@ -44,9 +46,38 @@ pub(super) fn write(
     })
 }
 
+type Out = Box<dyn WritableFile>;
+
+fn write_bytes(
+    out: Out,
+    options: TableOptions,
+    records: &[Record<'_>],
+) -> std::result::Result<(Out, TableSummary), TableWriteError> {
+    let mut writer = TableWriter::<_, Byte>::new(out, options)?;
+    for record in records {
+        writer.append(record.key(), record.value())?;
+    }
+    writer.finish()
+}
+
+fn write_bits(
+    out: Out,
+    options: TableOptions,
+    records: &[Record<'_>],
+) -> std::result::Result<(Out, TableSummary), TableWriteError> {
+    let encoded = "keys and values of bit keyspaces are encoded where they enter";
+    let mut writer = TableWriter::<_, Bit>::new(out, options)?;
+    for record in records {
+        let key = bit_key::decode_key(record.key()).expect(encoded);
+        let value = bit_key::decode_value(record.value()).expect(encoded);
+        writer.append(key.as_str(), value)?;
+    }
+    writer.finish()
+}
+
 /// The length all values have, if they have one.
-fn common_width_bytes(records: &[Record<'_>]) -> Option<u64> {
-    let mut lengths = records.iter().map(|record| record.value().len() as u64);
+fn common_width_units(settings: &KeyspaceSettings, records: &[Record<'_>]) -> Option<u64> {
+    let mut lengths = records.iter().map(|record| settings.len_units(record.value()));
     let first = lengths.next()?;
     lengths.all(|length| length == first).then_some(first)
 }

@@ -9,7 +9,8 @@ use crate::dead_set::{next_live, previous_live};
 use crate::error::Result;
 use crate::key::bound_as_slice;
 use crate::memtable::Interval;
-use crate::table_file::{Cursor, TableFile};
+use crate::table_file::TableFile;
+use crate::unit_table::Cursor;
 use crate::value::Value;
 use crate::version::{KeyspaceView, TableView};
 
@@ -65,7 +66,7 @@ impl TableSource {
 
     /// The value stood on.
     pub(crate) fn value(&self) -> Result<Value> {
-        let range = self.cell.with_dependent(|_, cursor| cursor.value_range());
+        let range = self.cell.with_dependent(|_, cursor| cursor.value());
         Ok(Value::in_table(Arc::clone(&self.view.file), range))
     }
 

@@ -211,11 +211,7 @@ fn check_answers(view: &KeyspaceView, report: &mut VerifyReport) {
     for (rank, table) in view.tables().enumerate() {
         let mut cursor = table.file.cursor();
         for ordinal in 0..table.file.record_count() {
-            let moved = if ordinal == 0 {
-                cursor.seek_to_first()
-            } else {
-                cursor.next()
-            };
+            let moved = cursor.next();
             if report.note(table.file.expect_record(moved, ordinal)).is_none() {
                 break;
             }

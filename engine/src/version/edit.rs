@@ -259,7 +259,7 @@ mod tests {
                     name: "../é\0".into(),
                     settings: KeyspaceSettings {
                         law: Some("add-u64".into()),
-                        value_width_bytes: Some(8),
+                        value_width_units: Some(8),
                         ..KeyspaceSettings::default()
                     },
                 },

@@ -42,7 +42,7 @@ impl TableView {
     pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Value>> {
         match self.file.find(key)? {
             Some(located) if !is_dead(&self.dead, located.ordinal) => {
-                Ok(Some(Value::in_table(Arc::clone(&self.file), located.value_range)))
+                Ok(Some(Value::in_table(Arc::clone(&self.file), located.value)))
             }
             _ => Ok(None),
         }
