@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use tephra_compaction::picker::PickerOptions;
-use tephra_sstable::{Byte, TableWriter};
+use tephra_sstable::{Byte, TableWriter, UnitKind};
 
 use crate::db::Engine;
 use crate::error::{Error, Result};
@@ -217,7 +217,7 @@ impl Ingest {
         let records = std::mem::take(&mut self.records);
         let mut tables = records
             .into_iter()
-            .map(|record| TableFile::open(&engine.directory, record))
+            .map(|record| TableFile::open(&engine.directory, record, UnitKind::Byte))
             .collect::<Result<Vec<_>>>()?;
         let mut is_handed_over = false;
         let outcome = engine.put_in_force(&self.keyspace, &mut tables, &mut is_handed_over);
