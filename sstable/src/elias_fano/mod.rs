@@ -40,6 +40,7 @@ mod layout;
 mod owned;
 mod scan;
 mod select_in_word;
+mod validate;
 mod view;
 
 #[cfg(test)]

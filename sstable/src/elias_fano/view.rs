@@ -2,7 +2,7 @@
 
 use super::layout::{ENTRIES_PER_SAMPLE, SAMPLE_LEN_BYTES, Shape, to_index};
 use super::scan::scan;
-use super::{DENSE, DENSE_SPAN, EliasFano, EliasFanoError, EliasFanoIter, EliasFanoPart, Sample};
+use super::{DENSE, EliasFano, EliasFanoError, EliasFanoIter, EliasFanoPart, Sample};
 
 /// The parts of a sequence as bytes: words little-endian, at any alignment.
 #[derive(Debug, Clone, Copy)]
@@ -29,7 +29,7 @@ pub struct EliasFanoParts<'a> {
 /// none of the arrays; every read checks what it meets.
 #[derive(Debug, Clone, Copy)]
 pub struct EliasFanoView<'a> {
-    parts: EliasFanoParts<'a>,
+    pub(super) parts: EliasFanoParts<'a>,
 }
 
 impl<'a> EliasFanoView<'a> {
@@ -136,29 +136,36 @@ impl<'a> EliasFanoView<'a> {
     }
 
     /// Entries `index` and `index + 1`: little more than one selection.
-    #[inline]
     pub fn select_pair(&self, index: u64) -> Result<(u64, u64), EliasFanoError> {
-        if index + 1 >= self.parts.entries {
-            return Err(EliasFanoError::OutOfRange {
-                index: index + 1,
-                entries: self.parts.entries,
-            });
+        match self.find_pair(index) {
+            Some(pair) => Ok(pair),
+            None => {
+                let next = self.select(index.saturating_add(1))?;
+                self.select_position(index)?;
+                Err(damaged(
+                    EliasFanoPart::Entries,
+                    index + 1,
+                    self.parts.universe,
+                    next,
+                ))
+            }
         }
-        let position = self.select_position(index)?;
+    }
+
+    /// [`select_pair`](Self::select_pair), which says what is wrong where this finds none.
+    #[inline(always)]
+    pub(crate) fn find_pair(&self, index: u64) -> Option<(u64, u64)> {
+        let index_after = index.checked_add(1)?;
+        let position = self.find_position(index).filter(|&position| position >= index)?;
         let next = match self.next_one(position) {
-            Some(next) if next > index => next,
-            _ => self.select_position(index + 1)?,
+            Some(next) => next,
+            None => self.find_position(index_after)?,
         };
-        let (entry, next) = (self.entry(index, position), self.entry(index + 1, next));
-        if entry > next || next > self.parts.universe {
-            return Err(damaged(
-                EliasFanoPart::Entries,
-                index + 1,
-                self.parts.universe,
-                next,
-            ));
+        if index_after >= self.parts.entries || next < index_after {
+            return None;
         }
-        Ok((entry, next))
+        let (entry, next) = (self.entry(index, position), self.entry(index_after, next));
+        (entry <= next && next <= self.parts.universe).then_some((entry, next))
     }
 
     /// The position of the first one after `position`, if it is not far.
@@ -194,79 +201,6 @@ impl<'a> EliasFanoView<'a> {
     /// All entries.
     pub fn iter(&self) -> Result<EliasFanoIter<'a>, EliasFanoError> {
         self.iter_from(0)
-    }
-
-    /// Checks everything: the sequence does not decrease and ends with the universe, there are as many ones as
-    /// entries, the unused bits are zero, samples and sparse positions are those that the builder writes.
-    /// One pass over all parts; allocates nothing.
-    pub fn validate(&self) -> Result<(), EliasFanoError> {
-        use EliasFanoPart::{Entries, High, Low, Sparse};
-        let parts = &self.parts;
-        let ones: u64 = parts
-            .high
-            .chunks_exact(8)
-            .map(|word| u64::from(word_at(word, 0).count_ones()))
-            .sum();
-        if ones != parts.entries {
-            return Err(damaged(High, 0, parts.entries, ones));
-        }
-        let high_bits = (parts.universe >> parts.low_width) + parts.entries;
-        check_padding(High, parts.high, high_bits)?;
-        check_padding(Low, parts.low, parts.entries * u64::from(parts.low_width))?;
-
-        let mut iter = self.iter()?;
-        let (mut previous, mut sparse_len) = (0, 0);
-        for group in 0..parts.entries.div_ceil(ENTRIES_PER_SAMPLE) {
-            let start = group * ENTRIES_PER_SAMPLE;
-            let end = parts.entries.min(start + ENTRIES_PER_SAMPLE);
-            let first = iter.peek_position().unwrap_or(u64::MAX);
-            let (mut last, mut listed) = (first, true);
-            for index in start..end {
-                last = iter.peek_position().unwrap_or(u64::MAX);
-                listed &= self.sparse_at(sparse_len + (index - start)) == Some(last);
-                match iter.next() {
-                    Some(Ok(entry)) if entry >= previous => previous = entry,
-                    Some(Ok(entry)) => return Err(damaged(Entries, index, previous, entry)),
-                    Some(Err(error)) => return Err(error),
-                    None => return Err(damaged(High, index, parts.entries, index)),
-                }
-            }
-            let expected = if last - first < DENSE_SPAN {
-                DENSE
-            } else {
-                sparse_len
-            };
-            let sample = self.sample(group);
-            if sample.first != first {
-                return Err(damaged(EliasFanoPart::Samples, group, first, sample.first));
-            }
-            if sample.sparse != expected {
-                return Err(damaged(EliasFanoPart::Samples, group, expected, sample.sparse));
-            }
-            if expected != DENSE {
-                if !listed {
-                    return Err(damaged(
-                        Sparse,
-                        sparse_len,
-                        first,
-                        self.sparse_at(sparse_len).unwrap_or(DENSE),
-                    ));
-                }
-                sparse_len += end - start;
-            }
-        }
-        if previous != parts.universe {
-            return Err(damaged(Entries, parts.entries - 1, parts.universe, previous));
-        }
-        if parts.sparse.len() as u64 != sparse_len * 8 {
-            return Err(damaged(
-                Sparse,
-                sparse_len,
-                sparse_len,
-                parts.sparse.len() as u64 / 8,
-            ));
-        }
-        Ok(())
     }
 
     /// Position in `high` of the one of entry `index`; at least `index`.
@@ -320,7 +254,7 @@ impl<'a> EliasFanoView<'a> {
     }
 
     #[inline]
-    fn sample(&self, group: u64) -> Sample {
+    pub(super) fn sample(&self, group: u64) -> Sample {
         let at = to_index(group) * SAMPLE_LEN_BYTES;
         let bytes = &self.parts.samples[at..at + SAMPLE_LEN_BYTES];
         Sample {
@@ -329,7 +263,7 @@ impl<'a> EliasFanoView<'a> {
         }
     }
 
-    fn sparse_at(&self, place: u64) -> Option<u64> {
+    pub(super) fn sparse_at(&self, place: u64) -> Option<u64> {
         let at = to_index(place).checked_mul(8)?;
         self.parts
             .sparse
@@ -376,7 +310,7 @@ fn unaligned_word(bytes: &[u8]) -> u64 {
 }
 
 #[cold]
-fn damaged(part: EliasFanoPart, index: u64, expected: u64, found: u64) -> EliasFanoError {
+pub(super) fn damaged(part: EliasFanoPart, index: u64, expected: u64, found: u64) -> EliasFanoError {
     EliasFanoError::damaged(part, index, expected, found)
 }
 
@@ -395,19 +329,4 @@ fn check_len(
         (count as u64).saturating_mul(len_bytes as u64),
         bytes.len() as u64,
     ))
-}
-
-/// Checks that the bits from `used_bits` on are zero.
-fn check_padding(part: EliasFanoPart, words: &[u8], used_bits: u64) -> Result<(), EliasFanoError> {
-    if used_bits.is_multiple_of(64) {
-        return Ok(());
-    }
-    let index = to_index(used_bits / 64);
-    let word = word_at(words, index);
-    let used = word & (u64::MAX >> (64 - used_bits % 64));
-    if word == used {
-        Ok(())
-    } else {
-        Err(damaged(part, index as u64, used, word))
-    }
 }

@@ -3,6 +3,8 @@
 //! Most frames of byte tables have counts below 128, a byte each: one load of eight bytes has them all. Everything
 //! else, and everything that is wrong, goes the long way through [`read_frame`].
 
+use std::hint::select_unpredictable;
+
 use super::Table;
 use super::pages::Pages;
 use crate::container::{PAGE_LEN_BYTES, TableError, TableSection};
@@ -36,6 +38,7 @@ pub(super) struct BlockFrames<'t, B, U: Unit> {
 
 impl<B: AsRef<[u8]> + Send + Sync, U: Unit> Table<B, U> {
     /// The frames of a block.
+    #[inline(always)]
     pub(super) fn block(&self, block: u64) -> Result<BlockFrames<'_, B, U>, TableError> {
         let file = self.bytes.as_ref();
         let directory = self.index()?.directory(file);
@@ -43,8 +46,8 @@ impl<B: AsRef<[u8]> + Send + Sync, U: Unit> Table<B, U> {
         let ordinal = block * width;
         let end_ordinal = self.record_count().min(ordinal + width);
         let (start, end) = directory
-            .select_pair(block)
-            .map_err(|error| self.stream_error(TableSection::Directory, error.into()))?;
+            .find_pair(block)
+            .ok_or_else(|| self.directory_error(block))?;
         let start = start.saturating_add(self.meta.common_units_before(ordinal));
         let end = end.saturating_add(self.meta.common_units_before(end_ordinal));
         if end > self.meta.extent_units {
@@ -62,6 +65,22 @@ impl<B: AsRef<[u8]> + Send + Sync, U: Unit> Table<B, U> {
             short: ShortFrames::new(self.meta.common_width),
             checked_until: 0,
         })
+    }
+}
+
+impl<B: AsRef<[u8]> + Send + Sync, U: Unit> Table<B, U> {
+    /// What is wrong with the directory's entries for a block.
+    #[cold]
+    #[inline(never)]
+    fn directory_error(&self, block: u64) -> TableError {
+        match self
+            .index()
+            .map(|index| index.directory(self.bytes.as_ref()).select_pair(block))
+        {
+            Err(error) => error,
+            Ok(Err(error)) => self.stream_error(TableSection::Directory, error.into()),
+            Ok(Ok(_)) => unreachable!("the same entries were looked for"),
+        }
     }
 }
 
@@ -93,6 +112,15 @@ impl ShortFrames {
             },
         }
     }
+}
+
+/// Where a walk over short frames ended.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Walk {
+    /// Behind this frame, whose key is not below the wanted one; whether it is the wanted one.
+    Landed(Frame, bool),
+    /// Before a frame that is not short, or behind the last; with how many units agree with the key before.
+    Undecided(u64),
 }
 
 /// What of a frame is checked when it is read.
@@ -161,62 +189,86 @@ impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> BlockFrames<'t, B, U> {
         })
     }
 
-    /// Passes short frames whose keys are below `key`, of which `agreed` units are in the key before; stands before the
-    /// first frame that is not short, not below, or whose comparison 64 bits do not settle. How many units agree then.
+    /// Walks over short frames to the first whose key is not below `key`, of which `agreed` units are in the key before.
     ///
-    /// The same as the loop of a search does, in registers: nothing here is more than a shortcut.
-    #[inline]
-    pub(super) fn pass_short(&mut self, key: U::Str<'_>, mut agreed: u64) -> u64 {
-        if U::KIND != UnitKind::Byte {
-            return agreed;
-        }
+    /// The same as the loop of a search does, in registers and with one branch a frame that cannot be foretold, the
+    /// last one; nothing here is more than a shortcut. Where a frame is not short, or not right, it stops before it.
+    #[inline(always)]
+    pub(super) fn walk_short(&mut self, key: U::Str<'_>, mut agreed: u64) -> Walk {
         let (short, key_units, records) = (self.short, U::len(key), self.end_ordinal - self.ordinal);
-        let (end, checked_until) = (self.end, self.checked_until as u64);
+        let end = self.end.min(self.checked_until as u64);
+        if U::KIND != UnitKind::Byte {
+            return Walk::Undecided(agreed);
+        }
         let (mut at, mut previous, mut passed) = (self.at, self.key_units, 0);
-        let mut key_head = U::head(key, agreed);
-        while passed < records {
+        if previous == u64::MAX {
+            // The block's first count is what it retains: as if it took as much from twice that.
+            let retained = self
+                .readable
+                .get(to_index(at))
+                .map_or(0, |&first| u64::from(first));
+            if retained > at {
+                return Walk::Undecided(agreed);
+            }
+            previous = 2 * retained;
+        }
+        let landed = loop {
             let window = self
                 .readable
                 .get(to_index(at)..)
                 .and_then(<[u8]>::first_chunk::<16>);
-            let Some(window) = window else { break };
+            let Some(window) = window else { break None };
             let controls = u64::from_le_bytes(*window.first_chunk().expect("16 bytes are more than 8"));
             let (first, literal) = (controls & 0x7f, controls >> 8 & 0x7f);
-            let value_start = at + short.controls_len + literal;
-            let next = value_start.saturating_add((controls >> 16 & short.width_bits) + short.common_width);
-            let retained = if previous == u64::MAX {
-                first
-            } else {
-                previous.wrapping_sub(first)
+            let literal_start = at + short.controls_len;
+            let value_start = literal_start + literal;
+            let next = value_start + (controls >> 16 & short.width_bits) + short.common_width;
+            if passed == records || controls & short.long_bits != 0 || next > end || first > previous {
+                break None;
+            }
+            // A key retaining more than agrees is as far from the wanted one as the key before; others are compared
+            // from what they retain on.
+            let retained = previous - first;
+            let from = retained.min(agreed);
+            let key_head = U::head(key, from);
+            let head = window[to_index(short.controls_len)..].first_chunk();
+            let head = u64::from_be_bytes(*head.expect("controls are two or three of 16 bytes"));
+            // Seven of equal ones, too: these are neither below nor above.
+            let same = u64::from((key_head ^ head | 1).leading_zeros()) / 8;
+            // What is behind the literal is no matter: the units that differ are in it. Behind the end of the wanted
+            // key are zeros, and nothing is below those.
+            let is_below = (retained > agreed) | ((head < key_head) & (same < literal));
+            if is_below {
+                agreed = select_unpredictable(retained > agreed, agreed, from + same);
+                (at, previous, passed) = (next, retained + literal, passed + 1);
+                continue;
+            }
+            let frame = Frame {
+                ordinal: self.ordinal + passed,
+                start: at,
+                retained,
+                literal_start,
+                value_start,
+                next,
             };
-            if controls & short.long_bits != 0
-                || next > end
-                || value_start > checked_until
-                || retained > previous.min(at)
-            {
-                break;
-            }
-            if retained <= agreed {
-                let head = window[to_index(short.controls_len)..].first_chunk();
-                let head = u64::from_be_bytes(*head.expect("controls are two or three of 16 bytes"));
-                let head = if literal < 8 {
-                    head & !(u64::MAX >> (8 * literal))
-                } else {
-                    head
-                };
-                let differing = key_head ^ head;
-                let same = u64::from(differing.leading_zeros()) / 8;
-                let settled = differing != 0 && same < literal && agreed + same < key_units;
-                if retained < agreed || !settled || key_head < head {
-                    break;
-                }
-                agreed += same;
-                key_head = U::head(key, agreed);
-            }
             (at, previous, passed) = (next, retained + literal, passed + 1);
+            if head > key_head && same < literal {
+                break Some((frame, false));
+            }
+            let rest = U::slice(key, from, key_units);
+            let (same, is_below) = U::order(frame.literal::<U>(self.readable), rest);
+            if !is_below {
+                break Some((frame, same == literal && same == U::len(rest)));
+            }
+            agreed = from + same;
+        };
+        if passed > 0 {
+            (self.at, self.key_units, self.ordinal) = (at, previous, self.ordinal + passed);
         }
-        (self.at, self.key_units, self.ordinal) = (at, previous, self.ordinal + passed);
-        agreed
+        match landed {
+            Some((frame, is_exact)) => Walk::Landed(frame, is_exact),
+            None => Walk::Undecided(agreed),
+        }
     }
 
     /// Any frame, with every check; if it cannot be read, the page's checksum is asked first.
@@ -259,7 +311,7 @@ impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> BlockFrames<'t, B, U> {
         Ok(())
     }
 
-    #[inline(never)]
+    #[inline]
     fn check_pages(&mut self, start: usize, end: usize) -> Result<(), TableError> {
         let base = self.table.sections.payload.start;
         self.table

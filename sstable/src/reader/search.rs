@@ -14,7 +14,7 @@
 use std::cmp::Ordering;
 
 use super::Table;
-use super::frames::{BlockFrames, Checked};
+use super::frames::{BlockFrames, Checked, Walk};
 use super::table::Located;
 use crate::container::TableError;
 use crate::filter::Filter;
@@ -116,6 +116,7 @@ impl<B: AsRef<[u8]> + Send + Sync, U: Unit> Table<B, U> {
     }
 
     /// Finds the first record whose key is at least `key`. The frames stand behind the record landed on.
+    #[inline(always)]
     pub(super) fn search(&self, key: U::Str<'_>) -> Result<(Landing, BlockFrames<'_, B, U>), TableError> {
         let index = self.index()?;
         let separators = index.separators::<U>(self.bytes.as_ref());
@@ -128,7 +129,10 @@ impl<B: AsRef<[u8]> + Send + Sync, U: Unit> Table<B, U> {
         let key_units = U::len(key);
         let mut agreed = position.agreed_units;
         loop {
-            agreed = frames.pass_short(key, agreed);
+            agreed = match frames.walk_short(key, agreed) {
+                Walk::Landed(frame, exact) => return Ok((Landing::Record { frame, exact }, frames)),
+                Walk::Undecided(agreed) => agreed,
+            };
             let Some(frame) = frames.next(Checked::Key)? else {
                 break;
             };

@@ -15,6 +15,15 @@ fn index(n: u64) -> usize {
     usize::try_from(n).unwrap_or(usize::MAX)
 }
 
+/// The first 64 bits of less than eight bytes.
+#[inline(never)]
+fn short_head(bytes: &[u8]) -> u64 {
+    bytes
+        .iter()
+        .rev()
+        .fold(0, |head, &byte| head >> 8 | u64::from(byte) << 56)
+}
+
 impl Unit for Byte {
     const KIND: UnitKind = UnitKind::Byte;
     const BITS: u64 = 8;
@@ -41,17 +50,17 @@ impl Unit for Byte {
         string.get(index(at)).map(|&unit| u64::from(unit))
     }
 
-    #[inline]
+    #[inline(always)]
     fn head(string: &[u8], at: u64) -> u64 {
-        let rest = string.get(index(at)..).unwrap_or(&[]);
-        match (rest.first_chunk(), string.last_chunk()) {
-            (Some(head), _) => u64::from_be_bytes(*head),
-            // The last eight bytes without those before the rest, which is shorter.
-            (None, Some(tail)) if !rest.is_empty() => u64::from_be_bytes(*tail) << (64 - 8 * rest.len()),
-            _ => rest
-                .iter()
-                .rev()
-                .fold(0, |head, &byte| head >> 8 | u64::from(byte) << 56),
+        let at = index(at);
+        match string.len().checked_sub(8) {
+            // A load that does not pass the end, without the bytes before `at`.
+            Some(last) if at < string.len() => {
+                let from = at.min(last);
+                let head = u64::from_be_bytes(*string[from..].first_chunk().expect("eight are left"));
+                head << (8 * (at - from))
+            }
+            _ => short_head(string.get(at..).unwrap_or(&[])),
         }
     }
 
