@@ -4,6 +4,7 @@
 //! Instant   active    root of the map that is written now       \
 //!           layers    frozen maps, newest first                   >  searched in this order; the first answer counts
 //!                     version: tables with their dead sets      /
+//! overlays  of all maps: records in tables that are dead besides
 //! ```
 //!
 //! Whoever holds one sees the store as it was when it was taken, whatever is written, flushed or compacted since. Taking
@@ -15,6 +16,7 @@ use crate::error::Result;
 use crate::keyspace::KeyspaceCore;
 use crate::law::History;
 use crate::memtable::{Entry, Interval, Memtable};
+use crate::overlay::Overlay;
 use crate::value::Value;
 use crate::version::Version;
 
@@ -34,6 +36,30 @@ pub(crate) struct Layers {
     pub(crate) version: Arc<Version>,
 }
 
+/// What the memtables of an instant killed in its tables, beside the tables' dead sets.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Overlays<'a> {
+    active: Option<&'a Overlay>,
+    frozen: &'a [Arc<FrozenMemtable>],
+}
+
+impl<'a> Overlays<'a> {
+    /// Those that hold anything.
+    pub(crate) fn iter(self) -> impl Iterator<Item = &'a Overlay> {
+        let frozen = self.frozen.iter().map(|frozen| frozen.root.overlay());
+        self.active
+            .into_iter()
+            .chain(frozen)
+            .filter(|overlay| !overlay.is_empty())
+    }
+
+    /// Whether a record of a table is killed. O(log runs) an overlay.
+    pub(crate) fn kill(self, table: u64, ordinal: u64) -> bool {
+        self.iter()
+            .any(|overlay| overlay.covering(table, ordinal).is_some())
+    }
+}
+
 /// One instant of all keyspaces.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Instant {
@@ -47,8 +73,13 @@ impl Instant {
         match self.active.get(keyspace.number, key) {
             Some(entry) if entry.part_count() == 1 && entry.ends_history() => Ok(value_of(entry)),
             None if self.active.covers(keyspace.number, key) => Ok(None),
-            entry => self.layers.get(keyspace, key, entry),
+            entry => self.layers.get(keyspace, key, entry, self.active.overlay()),
         }
+    }
+
+    /// What the memtables killed in the tables.
+    pub(crate) fn overlays(&self) -> Overlays<'_> {
+        self.layers.overlays(self.active.overlay())
     }
 
     /// The memtables, newest first.
@@ -63,15 +94,25 @@ impl Instant {
 }
 
 impl Layers {
-    /// The value of a key about which the active memtable says nothing, or `active`, which is not the whole answer.
+    /// What `active`, the overlay of the active memtable, and the frozen ones killed in the tables.
+    pub(crate) fn overlays<'a>(&'a self, active: &'a Overlay) -> Overlays<'a> {
+        Overlays {
+            active: Some(active),
+            frozen: &self.frozen,
+        }
+    }
+
+    /// The value of a key about which the active memtable says nothing, or `active`, which is not the whole answer. `overlay` is that
+    /// memtable's.
     pub(crate) fn get(
         &self,
         keyspace: &KeyspaceCore,
         key: &[u8],
         active: Option<&Entry>,
+        overlay: &Overlay,
     ) -> Result<Option<Value>> {
         if keyspace.is_composing() {
-            return self.composed(keyspace, key, active);
+            return self.composed(keyspace, key, active, self.overlays(overlay));
         }
         for frozen in &self.frozen {
             if let Some(entry) = frozen.root.get(keyspace.number, key) {
@@ -82,13 +123,19 @@ impl Layers {
             }
         }
         match self.version.keyspace(keyspace.number) {
-            Some(view) => view.get(key),
+            Some(view) => view.get(key, self.overlays(overlay)),
             None => Ok(None),
         }
     }
 
     /// The value of a key in a composing keyspace: what newer and older layers hold, down to a put, a delete or the oldest table.
-    fn composed(&self, keyspace: &KeyspaceCore, key: &[u8], active: Option<&Entry>) -> Result<Option<Value>> {
+    fn composed(
+        &self,
+        keyspace: &KeyspaceCore,
+        key: &[u8],
+        active: Option<&Entry>,
+        overlays: Overlays<'_>,
+    ) -> Result<Option<Value>> {
         let mut history = History::default();
         let mut says_the_end = |entry: &Entry| history.add_entry(entry);
         let has_ended = active.is_some_and(&mut says_the_end)
@@ -101,7 +148,7 @@ impl Layers {
                 });
         if let Some(view) = self.version.keyspace(keyspace.number).filter(|_| !has_ended) {
             for table in view.candidates(key) {
-                if let Some(value) = table.get(key)? {
+                if let Some(value) = table.get(key, overlays)? {
                     history.add_record(value);
                 }
             }
@@ -109,16 +156,30 @@ impl Layers {
         history.compose(keyspace, key)
     }
 
+    /// What the frozen memtables say about a key: whether it is alive, or nothing.
+    pub(crate) fn frozen_answer(&self, keyspace: u32, key: &[u8]) -> Option<bool> {
+        self.frozen
+            .iter()
+            .find_map(|frozen| match frozen.root.get(keyspace, key) {
+                Some(entry) => Some(entry.is_live()),
+                None => frozen.root.covers(keyspace, key).then_some(false),
+            })
+    }
+
+    /// Whether a frozen memtable holds a live entry in an interval.
+    pub(crate) fn is_live_in_frozen(&self, interval: &Interval) -> bool {
+        let (lower, upper) = interval.bounds();
+        self.frozen.iter().any(|frozen| {
+            let mut entries = frozen.root.range(interval.keyspace(), lower, upper);
+            entries.any(Entry::is_live)
+        })
+    }
+
     /// Whether a delete of the key has anything to shield here. A delete further down shields already; of tables the
     /// filter is asked, so the answer may be a needless yes, never a wrong no.
     pub(crate) fn may_hold(&self, keyspace: u32, key: &[u8]) -> bool {
-        for frozen in &self.frozen {
-            if let Some(entry) = frozen.root.get(keyspace, key) {
-                return entry.is_live();
-            }
-            if frozen.root.covers(keyspace, key) {
-                return false;
-            }
+        if let Some(is_alive) = self.frozen_answer(keyspace, key) {
+            return is_alive;
         }
         let Some(view) = self.version.keyspace(keyspace) else {
             return false;

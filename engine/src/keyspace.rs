@@ -304,6 +304,21 @@ impl Keyspace {
         Ok(self.get(key)?.is_some())
     }
 
+    /// About how many keys there are, from counts that are kept anyway: no key is read. Costs a step a table, and one for each
+    /// delete that still waits in memory.
+    ///
+    /// Exact where every key was written once since it was last deleted and only keys that are there were deleted, and after
+    /// [`Db::compact`](crate::Db::compact) with nothing written since. Otherwise it is off by what only a look at keys
+    /// could tell: a key that was overwritten counts once for each memtable and table that holds it, until they are merged; a
+    /// delete of a key that is not there may take one away for the few milliseconds until it is looked up.
+    ///
+    /// # Errors
+    /// A damaged or unreadable table.
+    pub fn approximate_len(&self) -> Result<u64> {
+        self.check_alive()?;
+        self.handle.engine().approximate_len(self.number())
+    }
+
     /// The keys in a range with their values, in order, from either end. Sees the instant of this call. An inverted
     /// range is empty. Errors, also that the keyspace was dropped, come out of the iterator, once, as its last item; only that a law gave no
     /// value comes out in place of its key's item, and the iteration goes on.

@@ -20,6 +20,7 @@
 //! | `flush` | a frozen memtable becomes tables; its deletes become dead ordinals in older tables |
 //! | `ingest`, `checkpoint` | sorted records straight into tables; an instant as a database of its own |
 //! | `compact` | runs what the picker decides, carries late kills along |
+//! | `overlay` | what deletes killed in tables before their flush |
 //! | `version`, `table_file`, `dead_set` | the tables in force, the manifest that remembers them |
 //! | `background` | the two threads, what they are asked for, who waits for them |
 //! | [`vfs`], [`clock`] | everything outside: files, locks, time; real and simulated |
@@ -50,6 +51,7 @@ mod law;
 pub mod limits;
 mod memtable;
 mod options;
+mod overlay;
 mod settings;
 mod snapshot;
 mod stats;

@@ -46,6 +46,7 @@ pub struct Options {
     pub(crate) memtable_bytes: usize,
     pub(crate) target_table_bytes: u64,
     pub(crate) l0_compaction_trigger: usize,
+    pub(crate) pending_deletes_max: usize,
     pub(crate) frozen_memtables_max: usize,
     pub(crate) l0_tables_max: usize,
     pub(crate) durability: Durability,
@@ -64,6 +65,7 @@ impl Default for Options {
             memtable_bytes: 64 << 20,
             target_table_bytes: 64 << 20,
             l0_compaction_trigger: 4,
+            pending_deletes_max: 32 << 10,
             frozen_memtables_max: 3,
             l0_tables_max: 24,
             durability: Durability::Process,
@@ -84,6 +86,16 @@ impl Options {
     #[must_use]
     pub fn memtable_bytes(mut self, bytes: usize) -> Self {
         self.memtable_bytes = bytes;
+        self
+    }
+
+    /// Deletes and range deletes that may wait in a memtable to be looked up in older tables: at so many the memtable is frozen and
+    /// flushed, whatever its size. They wait a few milliseconds ordinarily, longer where an unflushed memtable still holds what
+    /// they delete, and without background threads until a step is run. A scan steps over the keys of those that wait. Default
+    /// 32,768.
+    #[must_use]
+    pub fn pending_deletes_max(mut self, deletes: usize) -> Self {
+        self.pending_deletes_max = deletes;
         self
     }
 
@@ -189,6 +201,7 @@ impl Options {
             ("memtable_bytes", self.memtable_bytes as u64),
             ("target_table_bytes", self.target_table_bytes),
             ("l0_compaction_trigger", self.l0_compaction_trigger as u64),
+            ("pending_deletes_max", self.pending_deletes_max as u64),
             ("frozen_memtables_max", self.frozen_memtables_max as u64),
         ];
         for (option, value) in at_least_one {

@@ -25,10 +25,14 @@ pub struct Stats {
     pub dead_record_count: u64,
     /// Entries in memtables, deletes included.
     pub memtable_entry_count: usize,
-    /// Deletes waiting in memtables for their flush.
+    /// Deletes waiting in memtables to be looked up in older tables.
     pub memtable_delete_count: usize,
-    /// Range deletes waiting in memtables for their flush; those that touch count as one.
+    /// Range deletes waiting in memtables to be looked up in older tables; those that touch count as one.
     pub memtable_range_delete_count: usize,
+    /// Records in tables that deletes killed already, and that their flush will mark dead.
+    pub overlay_record_count: u64,
+    /// Runs of neighbours that these records make: what holding them costs.
+    pub overlay_run_count: usize,
     /// Memory the memtables are taken to hold, in bytes.
     pub memtable_bytes: usize,
     /// Frozen memtables waiting for their flush.
@@ -57,6 +61,8 @@ pub struct Stats {
     pub compaction_read_bytes: u64,
     /// Bytes of tables written by compactions.
     pub compaction_write_bytes: u64,
+    /// Deletes and range deletes that were settled before their flush.
+    pub settled_delete_count: u64,
     /// Records marked dead by flushed deletes.
     pub killed_record_count: u64,
     /// Tables dropped because nothing in them was alive.
@@ -88,6 +94,7 @@ pub(crate) struct Counters {
     compaction_count: AtomicU64,
     compaction_read_bytes: AtomicU64,
     compaction_write_bytes: AtomicU64,
+    settled_delete_count: AtomicU64,
     killed_record_count: AtomicU64,
     emptied_table_count: AtomicU64,
     stall_ns: AtomicU64,
@@ -124,6 +131,10 @@ impl Counters {
         add(&self.compaction_write_bytes, written_bytes);
     }
 
+    pub(crate) fn settled(&self, delete_count: u64) {
+        add(&self.settled_delete_count, delete_count);
+    }
+
     pub(crate) fn killed(&self, record_count: u64, emptied_table_count: u64) {
         add(&self.killed_record_count, record_count);
         add(&self.emptied_table_count, emptied_table_count);
@@ -156,6 +167,7 @@ impl Counters {
         stats.compaction_count = read(&self.compaction_count);
         stats.compaction_read_bytes = read(&self.compaction_read_bytes);
         stats.compaction_write_bytes = read(&self.compaction_write_bytes);
+        stats.settled_delete_count = read(&self.settled_delete_count);
         stats.killed_record_count = read(&self.killed_record_count);
         stats.emptied_table_count = read(&self.emptied_table_count);
         stats.stall_time = Duration::from_nanos(read(&self.stall_ns));

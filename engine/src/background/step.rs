@@ -5,9 +5,9 @@ use crate::db::Engine;
 use crate::error::Result;
 
 impl Engine {
-    /// Does one pending flush, or else one compaction. Returns whether there was one.
+    /// Does one pending flush, or else settles pending deletes, or else does one compaction. Returns whether there was something.
     pub(crate) fn run_background_step(&self) -> Result<bool> {
-        Ok(self.step(Job::Flush)? || self.step(Job::Compact)?)
+        Ok(self.step(Job::Flush)? || self.step(Job::Resolve)? || self.step(Job::Compact)?)
     }
 
     /// Does one step of a job, and tells those who wait. Returns whether there was one.
@@ -15,6 +15,7 @@ impl Engine {
         self.check_writable()?;
         let attempt = || match job {
             Job::Flush => self.flush_oldest(),
+            Job::Resolve => Ok(self.settle_pending_deletes()),
             Job::Compact => self.compact_once(),
         };
         let outcome = match attempt() {

@@ -15,21 +15,25 @@ use parking_lot::{Condvar, Mutex};
 
 use crate::error::Error;
 
-/// The two kinds of background work.
+/// The kinds of background work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Job {
     Flush,
+    /// Looking pending deletes up in older tables.
+    Resolve,
     Compact,
 }
 
 #[derive(Debug, Default)]
 struct Board {
     flush_requested: bool,
+    resolution_requested: bool,
     compaction_requested: bool,
     stopping: bool,
     /// Announcements so far.
     progress_count: u64,
     flush_failure: Option<Arc<Error>>,
+    resolution_failure: Option<Arc<Error>>,
     compaction_failure: Option<Arc<Error>>,
 }
 
@@ -37,6 +41,7 @@ impl Board {
     fn request_of(&mut self, job: Job) -> &mut bool {
         match job {
             Job::Flush => &mut self.flush_requested,
+            Job::Resolve => &mut self.resolution_requested,
             Job::Compact => &mut self.compaction_requested,
         }
     }
@@ -44,6 +49,7 @@ impl Board {
     fn failure_of(&mut self, job: Job) -> &mut Option<Arc<Error>> {
         match job {
             Job::Flush => &mut self.flush_failure,
+            Job::Resolve => &mut self.resolution_failure,
             Job::Compact => &mut self.compaction_failure,
         }
     }
@@ -57,12 +63,27 @@ pub(crate) struct Work {
     requested: Condvar,
     /// A step ended, well or not.
     progressed: Condvar,
+    /// The threads are to stop.
+    stopped: Condvar,
 }
 
 impl Work {
     /// Asks for frozen memtables to be flushed.
     pub(crate) fn request_flush(&self) {
         self.request(Job::Flush);
+    }
+
+    /// Asks for pending deletes to be looked up.
+    pub(crate) fn request_resolution(&self) {
+        self.request(Job::Resolve);
+    }
+
+    /// Lets a moment pass, in which more may come together. Ends early when the threads are to stop.
+    pub(crate) fn rest(&self, pause: Duration) {
+        let mut board = self.board.lock();
+        if !board.stopping {
+            self.stopped.wait_for(&mut board, pause);
+        }
     }
 
     /// Asks for a look at whether tables should be compacted.
@@ -146,6 +167,7 @@ impl Work {
         let mut board = self.board.lock();
         board.stopping = true;
         self.requested.notify_all();
+        self.stopped.notify_all();
         self.announce(&mut board);
     }
 

@@ -1,4 +1,5 @@
-//! The database's own threads: one flushes, one compacts, so that a long compaction never keeps a flush waiting.
+//! The database's own threads: one flushes, one settles deletes, one compacts, so that a long compaction never keeps a flush waiting, nor a
+//! flush the deletes.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -11,6 +12,8 @@ use crate::db::Engine;
 
 /// Pause after the first failure of a row; doubled for each further one.
 const BACK_OFF_MIN: Duration = Duration::from_millis(50);
+/// How long deletes are collected before they are looked up.
+const RESOLUTION_PAUSE: Duration = Duration::from_millis(2);
 /// Longest pause between two tries.
 const BACK_OFF_MAX: Duration = Duration::from_secs(5);
 
@@ -24,7 +27,12 @@ impl Workers {
     /// Starts the threads.
     pub(crate) fn start(engine: &Arc<Engine>) -> std::io::Result<Workers> {
         let workers = Workers::default();
-        for (job, name) in [(Job::Flush, "tephra-flush"), (Job::Compact, "tephra-compact")] {
+        let jobs = [
+            (Job::Flush, "tephra-flush"),
+            (Job::Resolve, "tephra-deletes"),
+            (Job::Compact, "tephra-compact"),
+        ];
+        for (job, name) in jobs {
             let engine_of_thread = Arc::clone(engine);
             let thread = std::thread::Builder::new().name(name.into());
             match thread.spawn(move || run(&engine_of_thread, job)) {
@@ -54,6 +62,11 @@ fn run(engine: &Engine, job: Job) {
     while engine.work.next_request(job) {
         if job == Job::Flush {
             engine.prepare_spare();
+        }
+        if job == Job::Resolve {
+            // Deletes mostly come in company.
+            engine.work.rest(RESOLUTION_PAUSE);
+            engine.accept_resolution_requests();
         }
         loop {
             match engine.step(job) {

@@ -32,20 +32,33 @@ pub(super) fn find(
     ranges: &Intervals,
     outputs: &BTreeMap<u64, Arc<TableFile>>,
 ) -> Result<BTreeMap<u64, RoaringTreemap>> {
+    let today = |input: &TableView| {
+        let mut tables = now.tables();
+        tables.find(|table| table.file.number() == input.file.number())
+    };
+    carry_over(inputs, ranges, outputs, |input, rest| {
+        killed_one_by_one(input, today(input), rest)
+    })
+}
+
+/// The ordinals of outputs whose keys lie in `ranges`, or are among those that `killed` gives of a part of an input.
+pub(super) fn carry_over<'a>(
+    inputs: &'a [TableView],
+    ranges: &Intervals,
+    outputs: &BTreeMap<u64, Arc<TableFile>>,
+    killed: impl Fn(&'a TableView, Range<u64>) -> Box<dyn Iterator<Item = u64> + 'a>,
+) -> Result<BTreeMap<u64, RoaringTreemap>> {
     let mut kills: BTreeMap<u64, RoaringTreemap> = BTreeMap::new();
     for output in outputs.values() {
         for ordinals in ordinals_in(output, ranges)? {
-            let killed = kills.entry(output.number()).or_default();
-            killed.insert_range(ordinals);
+            let in_ranges = kills.entry(output.number()).or_default();
+            in_ranges.insert_range(ordinals);
         }
     }
     for input in inputs {
-        let today = now
-            .tables()
-            .find(|table| table.file.number() == input.file.number());
         let mut cursor = input.file.cursor();
         for rest in gaps(&ordinals_in(&input.file, ranges)?, input.file.record_count()) {
-            for ordinal in killed_one_by_one(input, today, rest) {
+            for ordinal in killed(input, rest) {
                 let moved = cursor.seek_ordinal(ordinal);
                 input.file.expect_record(moved, ordinal)?;
                 for output in outputs.values().filter(|output| output.spans(cursor.key())) {
@@ -63,6 +76,7 @@ pub(super) fn find(
 fn ordinals_in(table: &TableFile, intervals: &Intervals) -> Result<Vec<Range<u64>>> {
     let overlapping = intervals
         .iter()
+        .filter(|interval| interval.keyspace() == table.keyspace())
         .filter(|interval| interval.overlaps_span(table.first_key(), table.last_key()));
     let mut all = Vec::new();
     for interval in overlapping {

@@ -12,6 +12,7 @@
 //! The picker decides and never acts; this module acts and never decides. A compaction reads the dead sets of the version it
 //! started with. It fails as a whole and leaves its inputs as they were; its files are removed.
 
+mod early_kills;
 mod held_up;
 mod late_kills;
 mod level_view;
@@ -21,6 +22,8 @@ mod run;
 mod sink;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+pub(crate) use tests::{install_for_tests, merge_for_tests};
 
 pub(crate) use held_up::HeldUpKeyspaces;
 pub(crate) use range_kills::{CompactionStart, RangeKills};

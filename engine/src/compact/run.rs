@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tephra_compaction::picker::{Decision, Job, JobKind, RangeRequest, Running, pick, pick_range};
 
+use super::early_kills::MovedKills;
 use super::level_view::{levels_of, picker_options};
 use super::{CompactionStart, late_kills, merge};
 use crate::db::Engine;
@@ -184,9 +185,12 @@ impl Engine {
         inputs: &[TableView],
         outputs: BTreeMap<u64, Arc<TableFile>>,
     ) -> Result<Vec<Weak<TableFile>>> {
+        let give_up = || outputs.values().for_each(|table| table.mark_obsolete());
+        // From here to the publication no delete is settled in the inputs.
+        let _no_early_kills = self.resolving.lock();
+        let moved = MovedKills::find(self, inputs, &outputs).inspect_err(|_| give_up())?;
         let mut versions = self.versions.lock();
         let version = Arc::clone(versions.current());
-        let give_up = || outputs.values().for_each(|table| table.mark_obsolete());
         let Some(now) = version.keyspace(keyspace) else {
             // Dropped meanwhile, inputs and all.
             give_up();
@@ -220,7 +224,8 @@ impl Engine {
             added.insert(*number, Arc::clone(file));
         }
         let files = removed.iter().map(|table| Arc::downgrade(&table.file)).collect();
-        self.commit_edit(&mut versions, &edit, &added, None)?;
+        let publish = |version| self.publish_moving(version, &moved);
+        self.commit_edit_then(&mut versions, &edit, &added, publish)?;
         Ok(files)
     }
 }

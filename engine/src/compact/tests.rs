@@ -2,10 +2,34 @@
 
 use std::sync::Arc;
 
-use super::merge;
+use std::collections::BTreeMap;
+
+use super::{CompactionStart, merge};
 use crate::KeyspaceOptions;
+use crate::db::Engine;
+use crate::keyspace::KeyspaceCore;
+use crate::table_file::TableFile;
 use crate::tests::{TestDb, manual};
 use crate::version::TableView;
+
+/// The outputs of a merge that is not installed yet.
+pub(crate) fn merge_for_tests(
+    engine: &Engine,
+    core: &KeyspaceCore,
+    inputs: &[TableView],
+) -> BTreeMap<u64, Arc<TableFile>> {
+    merge::merge(engine, core, inputs, 6).expect("merges")
+}
+
+/// Installs them.
+pub(crate) fn install_for_tests(
+    engine: &Engine,
+    start: &CompactionStart<'_>,
+    inputs: &[TableView],
+    outputs: BTreeMap<u64, Arc<TableFile>>,
+) {
+    engine.install_merge(start, 0, inputs, outputs).expect("installs");
+}
 
 fn key(number: u32) -> [u8; 4] {
     number.to_be_bytes()

@@ -4,8 +4,9 @@
 //! lock        guards                                  held across I/O?    taken while holding
 //! flushing    one flush at a time                     yes                 -
 //! compacting  one compaction at a time                yes                 -
-//! versions    the version set and its manifest        yes                 flushing or compacting
-//! writer      the order of commits; rotation          log segment; the    versions
+//! resolving   one early resolution of deletes         reads of tables     compacting
+//! versions    the version set and its manifest        yes                 flushing, compacting or resolving
+//! writer      the order of commits; rotation          log segment; the    resolving or versions
 //!                                                     edit of an ingest
 //! spare       the next log segment                    never               writer
 //! state       the published instant                   never               versions or writer
@@ -71,6 +72,10 @@ pub(crate) struct Engine {
     pub(crate) compacting: Mutex<()>,
     pub(crate) range_kills: RangeKills,
     pub(crate) held_up: HeldUpKeyspaces,
+    /// Pending deletes are looked up and settled by its holder alone.
+    pub(crate) resolving: Mutex<()>,
+    /// Whether deletes have asked to be settled since it was last begun.
+    pub(crate) resolution_requested: AtomicBool,
     pub(crate) next_file: AtomicU64,
     pub(crate) work: Work,
     pub(crate) counters: Counters,
@@ -101,6 +106,13 @@ impl Engine {
         self.state.read().clone()
     }
 
+    /// The published instant, and the log segment of its active memtable: the name of the generation.
+    pub(crate) fn instant_and_segment(&self) -> (Instant, u64) {
+        let state = self.state.read();
+        // Stored under the state's lock.
+        (state.clone(), self.active_segment.load(Ordering::Acquire))
+    }
+
     /// Everything below the active memtable.
     pub(crate) fn layers(&self) -> Arc<Layers> {
         Arc::clone(&self.state.read().layers)
@@ -109,17 +121,20 @@ impl Engine {
     /// The value of a key now.
     pub(crate) fn get(&self, keyspace: &KeyspaceCore, key: &[u8]) -> Result<Option<Value>> {
         self.check_open()?;
-        let (layers, entry) = {
+        let (layers, entry, overlay) = {
             let state = self.state.read();
             match state.active.get(keyspace.number, key) {
                 Some(entry) if entry.part_count() == 1 && entry.ends_history() => {
                     return Ok(crate::instant::value_of(entry));
                 }
                 None if state.active.covers(keyspace.number, key) => return Ok(None),
-                entry => (Arc::clone(&state.layers), entry.cloned()),
+                entry => {
+                    let overlay = state.active.overlay().clone();
+                    (Arc::clone(&state.layers), entry.cloned(), overlay)
+                }
             }
         };
-        layers.get(keyspace, key, entry.as_ref())
+        layers.get(keyspace, key, entry.as_ref(), &overlay)
     }
 
     /// Publishes a version, and lets a flushed memtable go. The caller holds `versions`.

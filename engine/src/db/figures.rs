@@ -28,6 +28,8 @@ impl Engine {
             stats.memtable_entry_count += memtable.len();
             stats.memtable_delete_count += memtable.delete_count();
             stats.memtable_range_delete_count += memtable.intervals().len();
+            stats.overlay_record_count += memtable.overlay().ordinal_count();
+            stats.overlay_run_count += memtable.overlay().run_count();
             stats.memtable_bytes += memtable.cost_bytes();
         }
         stats.frozen_memtable_count = instant.layers.frozen.len();

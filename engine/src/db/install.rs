@@ -11,7 +11,7 @@ use crate::keyspace::KeyspaceCore;
 use crate::limits::KEYSPACE_NAME_LEN_BYTES_MAX;
 use crate::options::KeyspaceOptions;
 use crate::table_file::TableFile;
-use crate::version::{Change, CommitError, Edit, VersionSet};
+use crate::version::{Change, CommitError, Edit, Version, VersionSet};
 
 impl Engine {
     /// Commits an edit and publishes the version after it. Where it is refused, the added tables go, or stay until it is settled
@@ -24,6 +24,18 @@ impl Engine {
         added: &BTreeMap<u64, Arc<TableFile>>,
         flushed_segment: Option<u64>,
     ) -> Result<()> {
+        let publish = |version| self.publish(version, flushed_segment);
+        self.commit_edit_then(versions, edit, added, publish)
+    }
+
+    /// As [`commit_edit`](Self::commit_edit), with the publication left to the caller.
+    pub(crate) fn commit_edit_then(
+        &self,
+        versions: &mut VersionSet,
+        edit: &Edit,
+        added: &BTreeMap<u64, Arc<TableFile>>,
+        publish: impl FnOnce(Arc<Version>),
+    ) -> Result<()> {
         if let Err(refusal) = self.check_writable() {
             added.values().for_each(|table| table.mark_obsolete());
             return Err(refusal);
@@ -31,7 +43,7 @@ impl Engine {
         let version = versions
             .commit(edit, added, || self.next_file_number())
             .map_err(|failure| self.commit_failed(failure))?;
-        self.publish(version, flushed_segment);
+        publish(version);
         versions
             .roll_over_if_long(|| self.next_file_number())
             .map_err(|failure| self.stop_writing(failure))

@@ -1,5 +1,6 @@
 //! The database handle: the public face of the engine.
 
+mod approximate_len;
 mod close;
 mod engine;
 mod figures;
@@ -195,6 +196,14 @@ impl Db {
     /// As [`Keyspace::get`].
     pub fn contains(&self, key: impl AsRef<[u8]>) -> Result<bool> {
         self.default.contains(key)
+    }
+
+    /// About how many keys the default keyspace holds; see [`Keyspace::approximate_len`].
+    ///
+    /// # Errors
+    /// As [`Keyspace::approximate_len`].
+    pub fn approximate_len(&self) -> Result<u64> {
+        self.default.approximate_len()
     }
 
     /// A range of the default keyspace; see [`Keyspace::range`].

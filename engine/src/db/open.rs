@@ -243,6 +243,8 @@ impl Parts {
             compacting: Mutex::new(()),
             range_kills: RangeKills::default(),
             held_up: HeldUpKeyspaces::default(),
+            resolving: Mutex::new(()),
+            resolution_requested: AtomicBool::new(false),
             next_file: AtomicU64::new(self.next_file),
             work: Work::default(),
             counters,

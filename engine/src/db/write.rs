@@ -96,7 +96,9 @@ impl Engine {
                 // hold the keys.
                 changes.iter_mut().for_each(Change::keep_shield);
             }
-            self.apply(changes);
+            if self.apply(changes) {
+                self.request_resolution();
+            }
             position
         };
         self.counters.committed(batch.op_count(), payload.len());
@@ -185,7 +187,11 @@ impl Engine {
         payload: &[u8],
         only_deletes: bool,
     ) -> Result<tephra_wal::LogPosition> {
-        let is_full = self.state.read().active.cost_bytes() >= self.options.memtable_bytes;
+        let is_full = {
+            let active = &self.state.read().active;
+            active.cost_bytes() >= self.options.memtable_bytes
+                || active.pending_count() >= self.options.pending_deletes_max
+        };
         if is_full {
             match self.rotate(log, writer, payload.len()) {
                 Err(error) if only_deletes && error.is_storage_full() => {}
@@ -243,8 +249,15 @@ impl Engine {
         Ok(())
     }
 
-    /// Makes changes visible in one step. The caller holds the commit lock, so nobody else changes the active memtable.
-    fn apply(&self, changes: Vec<Change>) {
+    /// Makes changes visible in one step. Returns whether deletes wait to be settled. The caller holds the commit lock, so
+    /// nobody else changes the active memtable.
+    fn apply(&self, changes: Vec<Change>) -> bool {
+        let is_shield = |change: &Change| match change {
+            Change::Insert(entry) => !entry.is_live(),
+            Change::Forget(_) | Change::Merge(_) => false,
+            Change::DeleteRange { shields, .. } => *shields,
+        };
+        let deletes_wait = changes.iter().any(is_shield);
         let is_range = |change: &Change| matches!(change, Change::DeleteRange { .. });
         if changes.len() <= APPLIED_UNDER_LOCK_MAX && !changes.iter().any(is_range) {
             let mut state = self.state.write();
@@ -255,6 +268,7 @@ impl Engine {
             let replaced = std::mem::replace(&mut self.state.write().active, active);
             drop(replaced);
         }
+        deletes_wait
     }
 }
 

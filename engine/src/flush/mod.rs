@@ -7,6 +7,7 @@
 //!   deletes                     '---------'--------> ordinals in older tables      resolve.rs
 //!   range deletes   [--------------------)---------> runs of ordinals, and whole tables, in older tables alone: the new
 //!                                                    table holds what was put after them
+//!   overlay         [12: 3..9]  [15: 0..40] -------> killed before the flush (early.rs), marked with the rest
 //!
 //! composing keyspace   puts too end the history of their keys: they kill like deletes, merges do not
 //!
@@ -17,6 +18,7 @@
 //! version lock, look again at tables that a compaction has put there meanwhile, commit the edit, publish; remove the
 //! segment. A failure before the edit leaves no trace but files, which are removed; the log still holds everything.
 
+mod early;
 mod resolve;
 mod sort;
 pub(crate) mod write_table;
@@ -57,6 +59,8 @@ impl Engine {
         // A segment that stays is removed at the next open.
         drop(self.directory.remove(FileName::Segment(frozen.segment)));
         self.work.request_compaction();
+        // Deletes that shielded what is in tables now can be settled.
+        self.request_resolution();
         Ok(true)
     }
 
@@ -113,7 +117,11 @@ impl Engine {
             self.remove_tables(tables.keys().copied());
             return Err(error);
         }
-        let kills = resolution.kills(&version);
+        // Compactions have moved it while they held the version set; nobody else changes a frozen one.
+        let layers = self.layers();
+        let frozen = layers.frozen.last().expect("flushes alone take memtables away");
+        resolution.add_overlay(frozen.root.overlay());
+        let kills = resolution.kills(&version, versions.state());
         let mut edit = Edit::default();
         // A keyspace dropped while its table was being written takes the table with it.
         let (kept, dropped): (BTreeMap<_, _>, BTreeMap<_, _>) = tables
@@ -124,8 +132,9 @@ impl Engine {
         edit.changes.extend(kills.changes);
         edit.changes.push(Change::Flushed { segment });
         self.commit_edit(&mut versions, &edit, &kept, Some(segment))?;
+        let intervals = resolution.intervals().chain(frozen.root.settled().iter());
         self.range_kills
-            .record(versions.current().edit_count(), resolution.intervals());
+            .record(versions.current().edit_count(), intervals);
         self.counters.killed(kills.killed_count, kills.emptied_count);
         self.remove_tables(dropped.keys().copied());
         Ok(())

@@ -18,7 +18,8 @@ use roaring::RoaringTreemap;
 use crate::dead_set::{is_dead, live_part, live_runs};
 use crate::error::Result;
 use crate::memtable::Interval;
-use crate::version::{Change, TableView, Version};
+use crate::overlay::Overlay;
+use crate::version::{Change, ManifestState, TableView, Version};
 
 /// What a memtable deletes in one keyspace.
 #[derive(Debug, Default)]
@@ -71,6 +72,21 @@ impl<'a> Resolution<'a> {
             .flat_map(|deleted| deleted.intervals.iter().copied())
     }
 
+    /// Adds what was killed before the flush.
+    pub(super) fn add_overlay(&mut self, overlay: &Overlay) {
+        for table in overlay.tables() {
+            let found = self
+                .found
+                .entry(table)
+                .or_insert_with(|| Found::Ordinals(RoaringTreemap::new()));
+            if let Found::Ordinals(ordinals) = found {
+                for run in overlay.runs_of(table) {
+                    ordinals.insert_range(run);
+                }
+            }
+        }
+    }
+
     /// Looks the deletes up in every table of the version that was not looked at yet.
     pub(super) fn look_up(&mut self, version: &Version) -> Result<()> {
         for (&keyspace, deleted) in &self.deleted {
@@ -89,20 +105,18 @@ impl<'a> Resolution<'a> {
         Ok(())
     }
 
-    /// The changes that the kills make to a version, all tables of which were looked at.
-    pub(super) fn kills(&self, version: &Version) -> Kills {
+    /// The changes that the kills make to a version, all tables of which were looked at. `state` is the manifest's of that version.
+    pub(super) fn kills(&self, version: &Version, state: &ManifestState) -> Kills {
         let mut kills = Kills::default();
-        for &keyspace in self.deleted.keys() {
-            let tables = version
-                .keyspace(keyspace)
-                .into_iter()
-                .flat_map(|view| view.tables());
-            for table in tables {
-                match self.found.get(&table.file.number()) {
-                    None => {}
-                    Some(Found::Everything) => kills.empty(table),
-                    Some(Found::Ordinals(found)) => kills.add(table, found),
-                }
+        for (number, found) in &self.found {
+            // A table that has left the version took its records along.
+            let keyspace = state.tables.get(number).map(|table| table.record.keyspace);
+            let view = keyspace.and_then(|keyspace| version.keyspace(keyspace));
+            let mut tables = view.into_iter().flat_map(|view| view.tables());
+            match (tables.find(|table| table.file.number() == *number), found) {
+                (None, _) => {}
+                (Some(table), Found::Everything) => kills.empty(table),
+                (Some(table), Found::Ordinals(found)) => kills.add(table, found),
             }
         }
         kills

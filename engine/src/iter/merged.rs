@@ -74,6 +74,8 @@ impl Merged {
     /// [`Merged::current_value`] tell it.
     pub(crate) fn step(&mut self) -> Result<bool> {
         loop {
+            #[cfg(test)]
+            super::effort::step();
             if let Some(index) = self.current.take() {
                 self.sources[index].advance()?;
                 self.push(index);

@@ -11,6 +11,9 @@
 //! it was made at, for as long as it lives.
 
 mod direction;
+mod early_kills;
+#[cfg(test)]
+pub(crate) mod effort;
 mod memory;
 mod merged;
 mod shade;

@@ -1,5 +1,7 @@
 //! The sources of a merge: memtables, tables, sorted runs.
 
+use std::sync::Arc;
+
 use super::Bounds;
 use super::direction::Direction;
 use super::memory::MemorySource;
@@ -10,6 +12,7 @@ use crate::instant::Instant;
 use crate::key::bound_as_slice;
 use crate::law::History;
 use crate::memtable::Interval;
+use crate::overlay::Overlay;
 use crate::value::Value;
 
 /// One source; stands on an entry or behind its last.
@@ -118,17 +121,19 @@ pub(crate) fn open_all(
     let Some(view) = instant.version().keyspace(keyspace) else {
         return Ok((sources, shades));
     };
+    let overlays: Arc<[Overlay]> = instant.overlays().iter().cloned().collect();
     for table in view.flushed_tables() {
         if table.file.overlaps(bounds) {
             sources.push(Source::Table(Box::new(TableSource::new(
                 table.clone(),
+                &overlays,
                 bounds,
                 direction,
             )?)));
         }
     }
     for level in 1..view.levels().len() {
-        if let Some(source) = RunSource::new(view, level, bounds, direction)? {
+        if let Some(source) = RunSource::new(view, level, &overlays, bounds, direction)? {
             sources.push(Source::Run(Box::new(source)));
         }
     }

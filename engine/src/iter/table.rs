@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use super::Bounds;
 use super::direction::Direction;
-use crate::dead_set::{next_live, previous_live};
+use super::early_kills::EarlyKills;
 use crate::error::Result;
 use crate::key::bound_as_slice;
 use crate::memtable::Interval;
+use crate::overlay::Overlay;
 use crate::table_file::TableFile;
 use crate::unit_table::Cursor;
 use crate::value::Value;
@@ -30,6 +31,7 @@ self_cell::self_cell!(
 pub(crate) struct TableSource {
     cell: TableAndCursor,
     view: TableView,
+    early_kills: EarlyKills,
     direction: Direction,
     /// The ordinals of the range that were not walked yet, the current one excluded.
     rest: Range<u64>,
@@ -39,13 +41,19 @@ pub(crate) struct TableSource {
 
 impl TableSource {
     /// Stands on the first live record between the bounds, in walking direction. Two searches and a seek.
-    pub(crate) fn new(view: TableView, bounds: &Bounds, direction: Direction) -> Result<Self> {
+    pub(crate) fn new(
+        view: TableView,
+        overlays: &[Overlay],
+        bounds: &Bounds,
+        direction: Direction,
+    ) -> Result<Self> {
         let rest = view
             .file
             .ordinals(bound_as_slice(&bounds.0), bound_as_slice(&bounds.1))?;
         let cell = TableAndCursor::new(Arc::clone(&view.file), |file| file.cursor());
         let mut source = TableSource {
             cell,
+            early_kills: EarlyKills::new(overlays.iter(), view.file.number(), direction),
             view,
             direction,
             rest,
@@ -72,10 +80,7 @@ impl TableSource {
 
     /// Steps to the next live record of the range.
     pub(crate) fn advance(&mut self) -> Result<()> {
-        let next = match self.direction {
-            Direction::Forward => next_live(&self.view.dead, self.rest.clone()),
-            Direction::Backward => previous_live(&self.view.dead, self.rest.clone()),
-        };
+        let next = self.early_kills.next_live(&self.view.dead, self.rest.clone());
         let Some(next) = next else {
             self.rest = 0..0;
             self.ordinal = None;
@@ -126,6 +131,7 @@ impl std::fmt::Debug for TableSource {
 #[derive(Debug)]
 pub(crate) struct RunSource {
     view: Arc<KeyspaceView>,
+    overlays: Arc<[Overlay]>,
     level: usize,
     /// Indices of the run's tables that were not walked yet.
     rest: Range<usize>,
@@ -140,6 +146,7 @@ impl RunSource {
     pub(crate) fn new(
         view: &Arc<KeyspaceView>,
         level: usize,
+        overlays: &Arc<[Overlay]>,
         bounds: &Bounds,
         direction: Direction,
     ) -> Result<Option<Self>> {
@@ -150,6 +157,7 @@ impl RunSource {
         let (view, bounds) = (Arc::clone(view), bounds.clone());
         let mut source = RunSource {
             view,
+            overlays: Arc::clone(overlays),
             level,
             rest,
             bounds,
@@ -171,7 +179,12 @@ impl RunSource {
                 None => None,
                 Some(index) => {
                     let table = self.view.levels()[self.level][index].clone();
-                    Some(TableSource::new(table, &self.bounds, self.direction)?)
+                    Some(TableSource::new(
+                        table,
+                        &self.overlays,
+                        &self.bounds,
+                        self.direction,
+                    )?)
                 }
             };
             match &self.open {

@@ -191,6 +191,19 @@ impl Intervals {
         self.set.insert(united);
     }
 
+    /// Whether just this interval is in the list.
+    pub(crate) fn holds(&self, interval: &Interval) -> bool {
+        let held = self.set.get(&interval.as_probe());
+        held.is_some_and(|held| held.end == interval.end)
+    }
+
+    /// Takes an interval out.
+    pub(crate) fn remove(&mut self, interval: &Interval) {
+        if let Some(removed) = self.set.remove(&interval.as_probe()) {
+            self.cost_bytes -= removed.cost_bytes();
+        }
+    }
+
     /// The interval in which a key lies.
     pub(crate) fn covering(&self, keyspace: u32, key: &[u8]) -> Option<&Interval> {
         if self.set.is_empty() {
@@ -227,6 +240,12 @@ impl Intervals {
     /// All intervals in order: keyspace, then start.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Interval> {
         self.set.iter()
+    }
+
+    /// The first interval of any keyspace that starts behind another.
+    pub(crate) fn after(&self, interval: &Interval) -> Option<&Interval> {
+        let from = (Bound::Excluded(interval.as_probe()), Bound::Unbounded);
+        self.set.range::<_, Probe<'_>>(from).next()
     }
 
     /// Whether there is none.
@@ -353,5 +372,12 @@ mod tests {
         );
         intervals.insert(interval(0, 0, None));
         assert_eq!(intervals.len(), 2);
+        assert!(intervals.holds(&interval(0, 0, None)) && !intervals.holds(&interval(0, 0, Some(9))));
+        intervals.remove(&interval(0, 0, None));
+        intervals.remove(&interval(0, 5, None));
+        assert_eq!(
+            (intervals.len(), intervals.covering(0, &[3]).is_some()),
+            (1, false)
+        );
     }
 }

@@ -11,6 +11,9 @@
 //! One entry a key and keyspace, ordered by keyspace first: one generation of all keyspaces is one map, one log
 //! segment and one manifest edit. No sequence numbers: a root *is* a state. Range deletes stand beside the map, as intervals
 //! (`intervals.rs`): a key is looked for in the map, then in the intervals, then in older layers.
+//!
+//! Deletes do not stay long: they are looked up in the tables in the background, and settled. The entry (or the interval) goes, and
+//! the records it killed stand in the overlay (`overlay.rs`).
 
 mod entry;
 mod intervals;
@@ -23,7 +26,9 @@ pub(crate) use entry::{Entry, EntryKind, Part};
 pub(crate) use intervals::{Interval, Intervals};
 pub(crate) use merge::{PARTS_MAX, Refusals, merged};
 
-use std::ops::Bound;
+use std::ops::{Bound, Range};
+
+use crate::overlay::Overlay;
 
 /// A double-ended iterator over the entries of one range of a [`Memtable`].
 pub(crate) type EntryRange<'a> = imbl::ordset::RangedIter<'a, Entry, imbl::shared_ptr::DefaultSharedPtr>;
@@ -36,7 +41,14 @@ pub(crate) struct Memtable {
     intervals: Intervals,
     /// Of the entries.
     cost_bytes: usize,
-    delete_count: usize,
+    /// The entries that are deletes, once more: what waits to be settled.
+    deletes: imbl::OrdSet<Entry>,
+    /// Entries that are not deletes, by keyspace.
+    live_counts: imbl::OrdMap<u32, u64>,
+    /// Records in tables that settled deletes killed.
+    overlay: Overlay,
+    /// Settled range deletes: their records in tables are in the overlay.
+    settled: Intervals,
 }
 
 impl Memtable {
@@ -47,9 +59,15 @@ impl Memtable {
             return self.remove(entry.keyspace(), entry.key());
         }
         self.cost_bytes += entry.cost_bytes();
-        self.delete_count += usize::from(!entry.is_live());
+        let keyspace = entry.keyspace();
+        let delete = (!entry.is_live()).then(|| entry.clone());
         let replaced = self.entries.insert(entry);
         self.forget(replaced.as_ref());
+        match (delete, self.live_counts.get_mut(&keyspace)) {
+            (Some(delete), _) => drop(self.deletes.insert(delete)),
+            (None, Some(count)) => *count += 1,
+            (None, None) => drop(self.live_counts.insert(keyspace, 1)),
+        }
     }
 
     /// Takes out what the map says about a key. O(log n).
@@ -70,7 +88,9 @@ impl Memtable {
         let doomed: Vec<Entry> = self.range(interval.keyspace(), lower, upper).cloned().collect();
         if doomed.len() == self.entries.len() {
             self.entries = imbl::OrdSet::new();
-            (self.cost_bytes, self.delete_count) = (0, 0);
+            self.deletes = imbl::OrdSet::new();
+            self.live_counts = imbl::OrdMap::new();
+            self.cost_bytes = 0;
         } else {
             for entry in &doomed {
                 self.remove(entry.keyspace(), entry.key());
@@ -106,7 +126,11 @@ impl Memtable {
     fn forget(&mut self, entry: Option<&Entry>) {
         if let Some(entry) = entry {
             self.cost_bytes -= entry.cost_bytes();
-            self.delete_count -= usize::from(!entry.is_live());
+            if !entry.is_live() {
+                self.deletes.remove(entry);
+            } else if let Some(count) = self.live_counts.get_mut(&entry.keyspace()) {
+                *count -= 1;
+            }
         }
     }
 
@@ -131,8 +155,12 @@ impl Memtable {
         self.entries.range((lower, upper))
     }
 
-    /// Whether the map says anything about the keys from `first` to `last`, both included.
+    /// Whether the map says anything about the keys from `first` to `last`, both included; or may have, in deletes that are settled: an
+    /// overlay does not know the keys it kills.
     pub(crate) fn touches(&self, keyspace: u32, first: &[u8], last: &[u8]) -> bool {
+        if !self.overlay.is_empty() {
+            return true;
+        }
         let mut entries = self.range(keyspace, Bound::Included(first), Bound::Included(last));
         // Intervals are disjoint: the last that starts at `last` or before is the last that can reach into the span.
         let interval = self.intervals.at_or_before(keyspace, last);
@@ -144,7 +172,7 @@ impl Memtable {
         self.entries.iter()
     }
 
-    /// Whether nothing was written, or all of it undone without a trace.
+    /// Whether nothing was written, or all of it undone or settled.
     pub(crate) fn is_empty(&self) -> bool {
         self.entries.is_empty() && self.intervals.is_empty()
     }
@@ -156,11 +184,78 @@ impl Memtable {
 
     /// Number of entries that are deletes.
     pub(crate) fn delete_count(&self) -> usize {
-        self.delete_count
+        self.deletes.len()
     }
 
-    /// Memory the entries and intervals are taken to cost, in bytes.
+    /// Entries of a keyspace that are not deletes.
+    pub(crate) fn live_count(&self, keyspace: u32) -> u64 {
+        self.live_counts.get(&keyspace).copied().unwrap_or(0)
+    }
+
+    /// Deletes of a keyspace that wait to be settled. O(their number).
+    pub(crate) fn pending_delete_count(&self, keyspace: u32) -> usize {
+        let from = self.deletes.range((
+            Bound::Included(Probe::new(keyspace, &[])),
+            Bound::<Probe<'_>>::Unbounded,
+        ));
+        from.take_while(|entry| entry.keyspace() == keyspace).count()
+    }
+
+    /// Deletes and range deletes that wait to be settled.
+    pub(crate) fn pending_count(&self) -> usize {
+        self.deletes.len() + self.intervals.len()
+    }
+
+    /// Deletes that wait to be settled, behind one of them or from the first on, in order.
+    pub(crate) fn pending_deletes(&self, after: Option<&Entry>) -> impl Iterator<Item = &Entry> {
+        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+        self.deletes.range::<_, Entry>((from, Bound::Unbounded))
+    }
+
+    /// Removes a delete whose records in older layers are about to stand in the overlay. `false`: the key was written since.
+    pub(crate) fn settle_delete(&mut self, entry: &Entry) -> bool {
+        let is_pending = self.deletes.contains(entry);
+        if is_pending {
+            self.remove(entry.keyspace(), entry.key());
+        }
+        is_pending
+    }
+
+    /// Removes a range delete whose records in older layers are about to stand in the overlay. `false`: it has grown since.
+    pub(crate) fn settle_interval(&mut self, interval: &Interval) -> bool {
+        let is_pending = self.intervals.holds(interval);
+        if is_pending {
+            self.intervals.remove(interval);
+            self.settled.insert(interval.clone());
+        }
+        is_pending
+    }
+
+    /// The range deletes that are settled.
+    pub(crate) fn settled(&self) -> &Intervals {
+        &self.settled
+    }
+
+    /// The records that settled deletes killed.
+    pub(crate) fn overlay(&self) -> &Overlay {
+        &self.overlay
+    }
+
+    /// Adds records that settled deletes killed.
+    pub(crate) fn kill(&mut self, table: u64, ordinals: Range<u64>) {
+        self.overlay.insert(table, ordinals);
+    }
+
+    /// Tables were replaced by others: forgets what was killed in the ones, kills it in the others.
+    pub(crate) fn move_kills(&mut self, gone: &[u64], moved: &[(u64, Range<u64>)]) {
+        gone.iter().for_each(|&table| self.overlay.remove_table(table));
+        for (table, ordinals) in moved {
+            self.overlay.insert(*table, ordinals.clone());
+        }
+    }
+
+    /// Memory that entries, intervals and overlay are taken to cost, in bytes.
     pub(crate) fn cost_bytes(&self) -> usize {
-        self.cost_bytes + self.intervals.cost_bytes()
+        self.cost_bytes + self.intervals.cost_bytes() + self.settled.cost_bytes() + self.overlay.cost_bytes()
     }
 }

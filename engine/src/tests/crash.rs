@@ -14,9 +14,13 @@ type State = BTreeMap<Vec<u8>, Vec<u8>>;
 #[derive(Clone, Debug)]
 enum Step {
     Batch(Vec<(Vec<u8>, Option<Vec<u8>>)>, Durability),
+    /// A delete of the keys from the one up to the other.
+    DeleteRange(u8, u8, Durability),
     Flush,
     Compact,
     Background,
+    /// Looks pending deletes up, whatever else is due.
+    Settle,
 }
 
 fn history(seed: u64) -> Vec<Step> {
@@ -27,6 +31,16 @@ fn history(seed: u64) -> Vec<Step> {
             0 => Step::Flush,
             1 => Step::Compact,
             2 => Step::Background,
+            3 => Step::Settle,
+            4 => {
+                let from = b'a' + u8::try_from(rng.below(12)).expect("small");
+                let to = from + u8::try_from(rng.below(6)).expect("small");
+                let durability = match rng.below(2) {
+                    0 => Durability::Sync,
+                    _ => Durability::Process,
+                };
+                Step::DeleteRange(from, to, durability)
+            }
             _ => {
                 let ops = (0..1 + rng.below(4)).map(|_| {
                     let key = vec![b'a' + u8::try_from(rng.below(12)).expect("small")];
@@ -91,6 +105,27 @@ fn apply(db: &Db, step: &Step, progress: &mut Progress) -> Result<()> {
                 progress.durable = progress.acknowledged;
             }
         }
+        Step::DeleteRange(from, to, durability) => {
+            let mut state = progress.states[progress.acknowledged].clone();
+            state.retain(|key, _| !(*from..*to).contains(&key[0]));
+            let is_empty = from == to;
+            if !is_empty {
+                progress.states.push(state);
+            }
+            let mut batch = db.batch();
+            batch.delete_range(db, [*from]..[*to]);
+            batch.commit(*durability)?;
+            progress.acknowledged += usize::from(!is_empty);
+            if *durability == Durability::Sync && !is_empty {
+                progress.durable = progress.acknowledged;
+            }
+        }
+        Step::Settle => drop(
+            db.default_keyspace()
+                .handle()
+                .engine()
+                .step(crate::background::Job::Resolve)?,
+        ),
         Step::Flush | Step::Compact => {
             if matches!(step, Step::Flush) {
                 db.flush()?

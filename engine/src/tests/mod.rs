@@ -2,9 +2,12 @@
 
 mod checkpoint;
 mod crash;
+mod dead_marks;
+mod early_kills;
 mod faults;
 mod full_disk;
 mod ingest;
+mod queue;
 mod range_deletes;
 mod threads;
 

@@ -3,7 +3,7 @@
 //! ```text
 //! directory   every file of the manifest is there; files that nothing names are told, not blamed
 //! table       checksums, order, directory, separators, properties (the table layer); every live key found by a look-up
-//! dead sets   memory against manifest; no record dead while an older one of its key is alive
+//! dead sets   memory against manifest; no record dead while an older one of its key is alive, overlays of the memtables included
 //! versions    each key that several tables hold alive is answered by the newest; a merged walk meets exactly the keys
 //!             that answer for themselves; in a composing keyspace readers compose what a fold from the oldest record makes
 //! ```
@@ -21,7 +21,7 @@ use crate::db::Engine;
 use crate::dead_set::{self, is_dead};
 use crate::error::Result;
 use crate::file_name::FileName;
-use crate::instant::{Instant, Layers};
+use crate::instant::{Instant, Layers, Overlays};
 use crate::iter::Range;
 use crate::keyspace::KeyspaceCore;
 use crate::law::Composed;
@@ -86,7 +86,7 @@ impl Engine {
             if damaged > 0 {
                 continue;
             }
-            check_answers(view, &mut report);
+            check_answers(view, instant.overlays(), &mut report);
             let Some(core) = cores.get(&keyspace) else {
                 continue;
             };
@@ -207,7 +207,7 @@ fn check_table(table: &TableView, report: &mut VerifyReport) -> bool {
 
 /// Every record of every table: found by a look-up; if alive, answered by its table or a newer one; if dead, not survived by
 /// an older one.
-fn check_answers(view: &KeyspaceView, report: &mut VerifyReport) {
+fn check_answers(view: &KeyspaceView, overlays: Overlays<'_>, report: &mut VerifyReport) {
     for (rank, table) in view.tables().enumerate() {
         let mut cursor = table.file.cursor();
         for ordinal in 0..table.file.record_count() {
@@ -226,8 +226,8 @@ fn check_answers(view: &KeyspaceView, report: &mut VerifyReport) {
                     format!("a look-up of the key of record {ordinal} finds {found:?}"),
                 );
             }
-            if is_dead(&table.dead, ordinal) {
-                check_no_survivor(view, rank, table, key, report);
+            if table.is_dead(ordinal, overlays) {
+                check_no_survivor((view, overlays), rank, table, key, report);
             }
         }
     }
@@ -235,14 +235,14 @@ fn check_answers(view: &KeyspaceView, report: &mut VerifyReport) {
 
 /// No table older than the one at `rank` may hold the key alive.
 fn check_no_survivor(
-    view: &KeyspaceView,
+    (view, overlays): (&KeyspaceView, Overlays<'_>),
     rank: usize,
     table: &TableView,
     key: &[u8],
     report: &mut VerifyReport,
 ) {
     for older in view.tables().skip(rank + 1).filter(|older| older.file.spans(key)) {
-        if report.note(older.get(key)).flatten().is_some() {
+        if report.note(older.get(key, overlays)).flatten().is_some() {
             let (key, older) = (key.escape_ascii(), older.file.number());
             report.problem(
                 table,
@@ -317,7 +317,7 @@ fn check_fold(
     let holders = view.tables().rev().filter(|table| table.file.spans(key));
     let mut folded: Option<Vec<u8>> = None;
     for table in holders {
-        let Some(Some(newer)) = report.note(table.get(key)) else {
+        let Some(Some(newer)) = report.note(table.get(key, Overlays::default())) else {
             continue;
         };
         let Some(older) = folded else {
@@ -353,7 +353,11 @@ fn count_visible(view: &KeyspaceView, report: &mut VerifyReport) -> u64 {
         while report.note(cursor.next().map_err(|error| table.file.error(error))) == Some(true) {
             let key = cursor.key();
             let mut newer = view.tables().take(rank).filter(|newer| newer.file.spans(key));
-            let is_hidden = newer.any(|newer| newer.get(key).is_ok_and(|value| value.is_some()));
+            let is_hidden = newer.any(|newer| {
+                newer
+                    .get(key, Overlays::default())
+                    .is_ok_and(|value| value.is_some())
+            });
             visible += u64::from(!is_hidden && !is_dead(&table.dead, ordinal));
             ordinal += 1;
         }

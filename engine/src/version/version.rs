@@ -16,6 +16,7 @@ use super::edit::{Change, Edit};
 use super::state::ManifestState;
 use crate::dead_set::{self, DeadSet, is_dead, next_live};
 use crate::error::Result;
+use crate::instant::Overlays;
 use crate::memtable::Interval;
 use crate::table_file::TableFile;
 use crate::value::Value;
@@ -38,10 +39,15 @@ impl TableView {
         Ok(next_live(&self.dead, self.file.ordinals_in(interval)?))
     }
 
+    /// Whether a record is marked dead, or killed by an overlay.
+    pub(crate) fn is_dead(&self, ordinal: u64, overlays: Overlays<'_>) -> bool {
+        is_dead(&self.dead, ordinal) || overlays.kill(self.file.number(), ordinal)
+    }
+
     /// The value of a key, if the table holds it alive.
-    pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Value>> {
+    pub(crate) fn get(&self, key: &[u8], overlays: Overlays<'_>) -> Result<Option<Value>> {
         match self.file.find(key)? {
-            Some(located) if !is_dead(&self.dead, located.ordinal) => {
+            Some(located) if !self.is_dead(located.ordinal, overlays) => {
                 Ok(Some(Value::in_table(Arc::clone(&self.file), located.value)))
             }
             _ => Ok(None),
@@ -104,9 +110,9 @@ impl KeyspaceView {
     }
 
     /// The value of a key: the newest table that holds it alive answers.
-    pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Value>> {
+    pub(crate) fn get(&self, key: &[u8], overlays: Overlays<'_>) -> Result<Option<Value>> {
         for table in self.candidates(key) {
-            if let Some(value) = table.get(key)? {
+            if let Some(value) = table.get(key, overlays)? {
                 return Ok(Some(value));
             }
         }
