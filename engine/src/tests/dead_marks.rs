@@ -174,7 +174,7 @@ fn deleting_each_key_that_a_walk_hands_out_meets_every_key_once() {
             db.delete_range(&key[..]..&(met + 1).to_be_bytes()[..])
                 .expect("deletes");
             met += 1;
-            if met % 50 == 0 {
+            if met.is_multiple_of(50) {
                 db.run_background_step().expect("background step");
             }
         }

@@ -69,7 +69,7 @@ fn settled_deletes_leave_the_map_and_readers_never_notice() {
         (32, 3),
         "neighbours unite"
     );
-    assert_eq!(stats.settled_delete_count as usize, waiting.memtable_delete_count);
+    assert_eq!(stats.settled_delete_count, waiting.memtable_delete_count as u64);
     assert_eq!(
         (stats.dead_record_count, stats.live_record_count),
         (0, 100),
