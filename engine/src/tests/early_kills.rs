@@ -346,3 +346,22 @@ fn a_power_cut_takes_settled_deletes_back_whole_whatever_was_compacted() {
         reopened.assert_sound();
     }
 }
+
+#[test]
+fn what_is_ingested_behind_a_settled_delete_lives_through_compactions() {
+    let db = flushed(20);
+    db.delete(key(5)).expect("delete");
+    db.delete_range(key(10)..key(15)).expect("deletes");
+    settle(&db);
+    let mut ingest = db.default_keyspace().ingest().expect("begins");
+    for number in [5, 12] {
+        ingest.put(key(number), "ingested").expect("takes");
+    }
+    ingest.finish().expect("ingests");
+    let expected: Vec<u32> = (0..10).chain([12]).chain(15..20).collect();
+    assert_eq!(numbers(&db), expected);
+    db.compact().expect("compact");
+    assert_eq!(numbers(&db), expected);
+    assert_eq!(db.get(key(5)).expect("get").as_deref(), Some(&b"ingested"[..]));
+    db.assert_sound();
+}
