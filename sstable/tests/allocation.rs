@@ -12,71 +12,14 @@
 //! A clone of a writer has buffers without room, so that every append reaches all allocations it can reach.
 //! The allocator counts for the thread that asks alone; other threads of the test process are left in peace.
 
-#![expect(unsafe_code, reason = "a global allocator that fails on demand")]
+#[path = "support/failing_allocator.rs"]
+mod failing_allocator;
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
+use failing_allocator::{BEFORE_FAILURE, with_failure};
 use tephra_sstable::writer::NativeWriter;
-use tephra_sstable::{AppendError, Bit, Byte, EncodedStream, Policy, Unit, encode_batch};
-
-/// Hands out the system's memory, except for one allocation.
-struct Failing;
-
-thread_local! {
-    /// Allocations before the one that fails; `None` lets all pass.
-    static BEFORE_FAILURE: Cell<Option<u64>> = const { Cell::new(None) };
-}
-
-/// Whether this allocation is the one that fails.
-fn fails() -> bool {
-    BEFORE_FAILURE.with(|left| match left.get() {
-        None => false,
-        Some(0) => {
-            left.set(None);
-            true
-        }
-        Some(n) => {
-            left.set(Some(n - 1));
-            false
-        }
-    })
-}
-
-// SAFETY: every call is the system allocator's, or a null pointer, which every caller must expect.
-unsafe impl GlobalAlloc for Failing {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        if fails() {
-            return std::ptr::null_mut();
-        }
-        // SAFETY: the caller's contract is the system allocator's.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: as above.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, len_bytes: usize) -> *mut u8 {
-        if fails() {
-            return std::ptr::null_mut();
-        }
-        // SAFETY: as above.
-        unsafe { System.realloc(pointer, layout, len_bytes) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Failing = Failing;
-
-/// Runs `act` with its `n`-th allocation failing. Says whether that was reached.
-fn with_failure<T>(n: u64, act: impl FnOnce() -> T) -> (T, bool) {
-    BEFORE_FAILURE.with(|left| left.set(Some(n)));
-    let result = act();
-    let reached = BEFORE_FAILURE.with(|left| left.replace(None)).is_none();
-    (result, reached)
-}
+use tephra_sstable::{AppendError, BackspaceCode, Bit, Byte, EncodedStream, Policy, Unit, encode_batch};
 
 type Records<'a, U> = [(<U as Unit>::Str<'a>, <U as Unit>::Str<'a>)];
 
@@ -190,6 +133,33 @@ fn appends_of_bytes_survive_every_failed_allocation() {
 #[test]
 fn appends_of_bits_survive_every_failed_allocation() {
     fail_all_widths::<Bit>(Policy::bit_variable(), Policy::bit_fixed);
+}
+
+/// Codes whose controls are longer than any other: Golomb quotients in unary, the highest orders.
+#[test]
+fn appends_of_bits_under_other_backspace_codes_survive_every_failed_allocation() {
+    let keys = keys();
+    let bits = |bytes: &[u8]| bytes.len() as u64 * 8;
+    for backspace in [
+        BackspaceCode::Golomb { modulus: 1 },
+        BackspaceCode::Golomb { modulus: 7 },
+        BackspaceCode::ExpGolomb { order: 3 },
+        BackspaceCode::ExpGolomb { order: 63 },
+    ] {
+        let policy = Policy {
+            backspace,
+            ..Policy::bit_variable()
+        };
+        let records: Vec<_> = keys
+            .iter()
+            .map(|key| {
+                let key = Bit::string_at(key, 0, bits(key)).expect("whole bytes");
+                (key, Bit::slice(key, 0, Bit::len(key).min(77)))
+            })
+            .collect();
+        let failures = fail_everywhere::<Bit>(policy, None, &records);
+        assert!(failures > keys.len() as u64, "{backspace:?}: {failures} failures");
+    }
 }
 
 #[test]

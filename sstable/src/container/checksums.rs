@@ -3,6 +3,7 @@
 //! [`PageWriter`] makes them while a file is written; the reader's `pages` checks them, each when its page is first
 //! touched.
 
+use std::collections::TryReserveError;
 use std::io;
 
 use crate::elias_fano::to_index;
@@ -32,6 +33,11 @@ impl<W: io::Write> PageWriter<W> {
             page: crc32fast::Hasher::new(),
             checksums: Vec::new(),
         }
+    }
+
+    /// Makes room for the checksums of the next `len_bytes` bytes, so that writing them needs no memory here.
+    pub(crate) fn try_reserve(&mut self, len_bytes: usize) -> Result<(), TryReserveError> {
+        self.checksums.try_reserve(len_bytes / PAGE_LEN_BYTES + 1)
     }
 
     /// Bytes written so far.

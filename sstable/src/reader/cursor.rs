@@ -2,7 +2,8 @@
 //!
 //! The current key is kept in one buffer. Going forward a frame changes its tail. Going backward needs the tails
 //! that were overwritten: on entering a block backwards its frames are read once, into a buffer that is used again,
-//! and the tail of the key before is put together from them:
+//! and the tail of the key before is put together from them. Of a block of more than 1,024 records so many frames are
+//! kept at a time, with the key before them: memory stays small, and such a block is read once for each 1,024.
 //!
 //! ```text
 //! record   retains  literal     key         going back from "cap" to "cart": "ca" stays (cap retains 2), and the
@@ -46,11 +47,16 @@ pub struct TableCursor<'t, B, U: Unit = Byte> {
     frames: Option<BlockFrames<'t, B, U>>,
     /// Whether `frames` have to be set behind the current record before they go on.
     went_back: bool,
-    /// All frames of one block, for going backward.
+    /// Frames of one block, for going backward: all, or as many as are kept at a time.
     block_frames: Vec<Frame>,
-    /// The block whose frames these are, if `frames` are of the same.
-    loaded_block: Option<u64>,
+    /// The first of their ordinals, if `frames` are of the same block.
+    loaded_from: Option<u64>,
+    /// The key before them, where they are not the block's first.
+    key_before: U::Owned,
 }
+
+/// Frames that are kept for going backward: 48 KiB.
+const FRAMES_KEPT_MAX: u64 = 1024;
 
 const NO_FRAME: Frame = Frame {
     ordinal: 0,
@@ -71,7 +77,8 @@ impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> TableCursor<'t, B, U> {
             frames: None,
             went_back: false,
             block_frames: Vec::new(),
-            loaded_block: None,
+            loaded_from: None,
+            key_before: U::Owned::default(),
         }
     }
 
@@ -164,7 +171,8 @@ impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> TableCursor<'t, B, U> {
         let mut first = true;
         while let Some(frame) = frames.next(Checked::Key)? {
             if first {
-                self.load_prefix(&frame)?;
+                U::truncate(&mut self.key, 0);
+                append_inherited(self.table, &frame, 0, &mut self.key)?;
                 first = false;
             }
             frames.apply(&frame, &mut self.key);
@@ -225,7 +233,7 @@ impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> TableCursor<'t, B, U> {
             let error = FormatError::payload(frame.start, Rule::BlockPosition, frame.start, self.frame.next);
             return Err(self.table.stream_error(TableSection::Payload, error));
         }
-        self.check_retained(&frame, U::len(self.key()))?;
+        check_retained(self.table, &frame, U::len(self.key()))?;
         frames.apply(&frame, &mut self.key);
         self.enter(frames);
         self.stand_on(frame)
@@ -250,11 +258,12 @@ impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> TableCursor<'t, B, U> {
         };
         self.place = Place::BeforeFirst;
         let Some(ordinal) = last else { return Ok(false) };
-        let block = ordinal / self.records_per_block();
-        if self.loaded_block != Some(block) {
-            self.load_frames(block)?;
+        let in_block = ordinal % self.records_per_block();
+        let from = ordinal - in_block % FRAMES_KEPT_MAX;
+        if self.loaded_from != Some(from) {
+            self.load_frames(ordinal / self.records_per_block(), from)?;
         }
-        let index = to_index(ordinal - block * self.records_per_block());
+        let index = to_index(ordinal - from);
         self.restore_key(index, kept)?;
         let frame = self.block_frames[index];
         self.frame = frame;
@@ -267,20 +276,37 @@ impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> TableCursor<'t, B, U> {
     fn enter(&mut self, frames: BlockFrames<'t, B, U>) {
         self.frames = Some(frames);
         self.went_back = false;
-        self.loaded_block = None;
+        self.loaded_from = None;
     }
 
-    /// Reads all frames of a block.
+    /// Reads the frames of a block from ordinal `from` on, as many as are kept.
     #[inline(never)]
-    fn load_frames(&mut self, block: u64) -> Result<(), TableError> {
+    fn load_frames(&mut self, block: u64, from: u64) -> Result<(), TableError> {
         let mut frames = self.table.block(block)?;
-        self.loaded_block = None;
+        frames.prefetch_before();
+        self.loaded_from = None;
         self.block_frames.clear();
-        while let Some(frame) = frames.next(Checked::Record)? {
+        let mut first = block * self.records_per_block();
+        if first < from {
+            U::truncate(&mut self.key_before, 0);
+        }
+        while first < from {
+            let frame = frames
+                .next(Checked::Key)?
+                .expect("the block has the record wanted");
+            if U::owned_len(&self.key_before) < frame.retained {
+                append_inherited(self.table, &frame, 0, &mut self.key_before)?;
+            }
+            frames.apply(&frame, &mut self.key_before);
+            first += 1;
+        }
+        while (self.block_frames.len() as u64) < FRAMES_KEPT_MAX
+            && let Some(frame) = frames.next(Checked::Record)?
+        {
             self.block_frames.push(frame);
         }
         self.enter(frames);
-        self.loaded_block = Some(block);
+        self.loaded_from = Some(from);
         Ok(())
     }
 
@@ -295,7 +321,7 @@ impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> TableCursor<'t, B, U> {
             return Ok(());
         }
         if kept > frame.key_units() {
-            return self.check_retained(&self.frame, frame.key_units());
+            return check_retained(self.table, &self.frame, frame.key_units());
         }
         U::truncate(&mut self.key, kept);
         match self.block_frames[..index]
@@ -305,7 +331,13 @@ impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> TableCursor<'t, B, U> {
             Some(source) => self.replay(source, index, kept),
             None => {
                 let first = self.block_frames[0];
-                self.append_inherited(&first, kept)?;
+                match first.ordinal % self.records_per_block() {
+                    0 => append_inherited(self.table, &first, kept, &mut self.key)?,
+                    _ => {
+                        let before = U::as_str(&self.key_before);
+                        U::push(&mut self.key, U::slice(before, kept, first.retained));
+                    }
+                }
                 self.replay(0, index, kept);
             }
         }
@@ -318,44 +350,6 @@ impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> TableCursor<'t, B, U> {
         for frame in &self.block_frames[source..=index] {
             frames.complete(frame, frame.retained.max(kept), &mut self.key);
         }
-    }
-
-    /// Fills the key with what a block's first frame retains.
-    fn load_prefix(&mut self, first: &Frame) -> Result<(), TableError> {
-        U::truncate(&mut self.key, 0);
-        self.append_inherited(first, 0)
-    }
-
-    /// Appends to the key the units from `from` on that a block's first frame retains of the key before it.
-    fn append_inherited(&mut self, first: &Frame, from: u64) -> Result<(), TableError> {
-        if first.retained == from {
-            return Ok(());
-        }
-        let block = first.ordinal / self.records_per_block();
-        if block == 0 {
-            return self.check_retained(first, 0);
-        }
-        let table = self.table;
-        let separators = table.index()?.separators::<U>(table.bytes.as_ref());
-        match separators.append(block, from, first.retained, &mut self.key) {
-            Some(()) => Ok(()),
-            None => {
-                let len = separators
-                    .len_units(block)
-                    .ok_or_else(|| table.separators_error(block))?;
-                self.check_retained(first, len)?;
-                Err(table.separators_error(block))
-            }
-        }
-    }
-
-    /// A block's first record retains no more than there is.
-    fn check_retained(&self, first: &Frame, limit: u64) -> Result<(), TableError> {
-        if first.retained <= limit {
-            return Ok(());
-        }
-        let error = FormatError::payload(first.start, Rule::RetainedAboveKey, limit, first.retained);
-        Err(self.table.stream_error(TableSection::Payload, error))
     }
 
     #[inline]
@@ -371,4 +365,44 @@ impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> TableCursor<'t, B, U> {
     fn records_per_block(&self) -> u64 {
         u64::from(self.table.meta.policy.records_per_block.get())
     }
+}
+
+/// Appends to a key the units from `from` on that a block's first frame retains of the key before it.
+fn append_inherited<B: AsRef<[u8]> + Send + Sync, U: Unit>(
+    table: &Table<B, U>,
+    first: &Frame,
+    from: u64,
+    key: &mut U::Owned,
+) -> Result<(), TableError> {
+    if first.retained == from {
+        return Ok(());
+    }
+    let block = first.ordinal / u64::from(table.meta.policy.records_per_block.get());
+    if block == 0 {
+        return check_retained(table, first, 0);
+    }
+    let separators = table.index()?.separators::<U>(table.bytes.as_ref());
+    match separators.append(block, from, first.retained, key) {
+        Some(()) => Ok(()),
+        None => {
+            let len = separators
+                .len_units(block)
+                .ok_or_else(|| table.separators_error(block))?;
+            check_retained(table, first, len)?;
+            Err(table.separators_error(block))
+        }
+    }
+}
+
+/// A block's first record retains no more than there is.
+fn check_retained<B: AsRef<[u8]> + Send + Sync, U: Unit>(
+    table: &Table<B, U>,
+    first: &Frame,
+    limit: u64,
+) -> Result<(), TableError> {
+    if first.retained <= limit {
+        return Ok(());
+    }
+    let error = FormatError::payload(first.start, Rule::RetainedAboveKey, limit, first.retained);
+    Err(table.stream_error(TableSection::Payload, error))
 }

@@ -342,6 +342,14 @@ impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> BlockFrames<'t, B, U> {
         prefetch(self.readable.get(bytes(self.at)..bytes(self.end)).unwrap_or(&[]));
     }
 
+    /// Asks for the memory before the block, as much as the block takes: a walk backwards reads it next.
+    #[inline]
+    pub(super) fn prefetch_before(&self) {
+        let bytes = |units: u64| to_index(units * U::BITS / 8);
+        let start = bytes(self.at.saturating_sub(self.end - self.at));
+        prefetch(self.readable.get(start..bytes(self.at)).unwrap_or(&[]));
+    }
+
     /// The literal of a frame of this block.
     #[inline]
     pub(super) fn literal(&self, frame: &Frame) -> U::Str<'t> {

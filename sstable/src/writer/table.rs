@@ -5,13 +5,16 @@ use std::io::Write;
 use super::table_parts::{RecordTotals, Written};
 use super::{AppendError, NativeWriter, TableOptions, TableSummary, TableWriteError};
 use crate::container::{Header, PageWriter};
-use crate::elias_fano::EliasFanoBuilder;
+use crate::elias_fano::{EliasFanoBuilder, to_index};
 use crate::front_coding::KeyCursor;
 use crate::stream::EncodedView;
 use crate::unit::{Bit, Byte, Unit, UnitKind};
 
 /// Bytes of frames that are gathered before they are written.
 const DRAIN_LEN_BYTES: usize = 64 << 10;
+
+/// More than the controls of a frame take, but for a backspace in unary.
+const FRAME_OVERHEAD_MAX: usize = 128;
 
 /// Writes one table file to `W`, record by record.
 ///
@@ -65,6 +68,13 @@ impl<W: Write, U: Unit> TableWriter<W, U> {
         self.totals
             .try_reserve(key, U::len(key))
             .map_err(AppendError::from)?;
+        // A backspace in unary takes at most as many bits as the key before has units.
+        let units = U::len(key) + U::len(value) + U::len(self.records.last_key());
+        let drained_len_max =
+            self.records.frames().drainable_len_bytes() + to_index(units * U::BITS / 8) + FRAME_OVERHEAD_MAX;
+        if drained_len_max >= DRAIN_LEN_BYTES {
+            self.out.try_reserve(drained_len_max).map_err(AppendError::from)?;
+        }
         let retained = self.records.append(key, value)?.retained;
         self.totals
             .push(key, U::len(value), retained, U::len(key) - retained);
