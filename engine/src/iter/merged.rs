@@ -1,25 +1,26 @@
 //! Merges sources, newest first, into the live entries of a range, in one direction.
 //!
 //! ```text
-//! rank 0  active memtable      c  f         heap, ordered by (key in walking direction, rank)
+//! rank 0  active memtable      c  f         a tournament tells who stands on the next key (tournament.rs)
 //! rank 1  frozen memtable   a     f
-//! rank 2  table             a  d            current: taken out of the heap, the newest entry of its key
+//! rank 2  table             a  d
+//!                           ^ key: the last one, kept here; of the next only what differs is copied
 //! ```
 //!
-//! The newest source that stands on the smallest key answers for it; every other source that stands on the same key is
-//! stepped past it. A delete answers like a put, but is not handed out. The merge steps lazily: the entry handed out
-//! last stays readable until the next step, which is how the two ends of a range learn that they have met.
+//! The newest source that stands on the next key answers for it; every older source that stands on the same key is stepped past it.
+//! A delete answers like a put, but is not handed out. The merge steps lazily: the source that answered last is stepped when the next
+//! entry is asked for. The last key stays readable until then, which is how the two ends of a range learn that they have met.
 //!
 //! A source that stands in an interval which a newer memtable deleted seeks past it, once a source and interval; the merge never
 //! steps through what a range delete hides.
 //! In a composing keyspace the sources that stand on the key are asked in turn, newest first, until one ends the key's history; what
 //! they said is composed when the value is asked for.
 
-use std::cmp::Ordering;
 use std::sync::Arc;
 
 use super::direction::Direction;
 use super::source::{Shades, Source};
+use super::tournament::{Tournament, common_len_bytes};
 use crate::error::Result;
 use crate::keyspace::KeyspaceCore;
 use crate::law::History;
@@ -28,15 +29,19 @@ use crate::value::Value;
 /// A merge of sources that walk the same way.
 #[derive(Debug)]
 pub(crate) struct Merged {
-    direction: Direction,
     /// Newest first: the index is the rank.
     sources: Vec<Source>,
     /// What range deletes hide in the sources from an index on.
     shades: Shades,
-    /// Indices of sources that stand on an entry, as a binary heap; without `current`.
-    heap: Vec<usize>,
-    /// The source of the entry handed out last.
-    current: Option<usize>,
+    tournament: Tournament,
+    /// The key that last won.
+    key: Vec<u8>,
+    /// Whether that key was answered for: older sources that stand on it are to be stepped past it.
+    is_answered: bool,
+    /// Whether it was handed out.
+    is_current: bool,
+    /// The source that answered last, where it still stands on the entry.
+    answering: Option<usize>,
     /// The keyspace and what was collected of the current key, if the keyspace composes.
     composing: Option<(Arc<KeyspaceCore>, History)>,
 }
@@ -49,68 +54,107 @@ impl Merged {
         shades: Shades,
         keyspace: &Arc<KeyspaceCore>,
     ) -> Self {
-        let mut merged = Merged {
-            direction,
+        let tournament = Tournament::new(direction, sources.len(), &|index| sources[index].key());
+        Merged {
             sources,
             shades,
-            heap: Vec::new(),
-            current: None,
+            tournament,
+            key: Vec::new(),
+            is_answered: false,
+            is_current: false,
+            answering: None,
             composing: keyspace
                 .is_composing()
                 .then(|| (Arc::clone(keyspace), History::default())),
-        };
-        for index in 0..merged.sources.len() {
-            merged.push(index);
         }
-        merged
     }
 
     /// The key handed out last. `None` before the first and behind the last.
     pub(crate) fn current_key(&self) -> Option<&[u8]> {
-        self.current.and_then(|index| self.sources[index].key())
+        self.is_current.then_some(&self.key)
     }
 
     /// Steps to the next live entry. Returns whether there is one; then [`Merged::current_key`] and
     /// [`Merged::current_value`] tell it.
     pub(crate) fn step(&mut self) -> Result<bool> {
+        self.is_current = false;
         loop {
             #[cfg(test)]
             super::effort::step();
-            if let Some(index) = self.current.take() {
+            if let Some(index) = self.answering.take() {
                 self.sources[index].advance()?;
-                self.push(index);
+                self.replay(index);
             }
-            let Some(index) = self.pop() else { return Ok(false) };
+            let Some((index, common_len_bytes)) = self.next_winner()? else {
+                return Ok(false);
+            };
+            self.key.truncate(common_len_bytes);
+            let key = self.sources[index].key().expect("the winner stands on a key");
+            self.key.extend_from_slice(&key[common_len_bytes..]);
             if self.pass_shade(index)? {
-                self.push(index);
+                self.is_answered = false;
+                self.replay(index);
                 continue;
             }
-            self.pass_older_entries(index)?;
-            self.current = Some(index);
-            let is_live = match &self.composing {
-                Some((_, history)) => !history.is_empty(),
-                None => self.sources[index].is_live(),
+            self.is_answered = true;
+            let is_live = if self.composing.is_some() {
+                self.collect(index)?
+            } else {
+                self.answering = Some(index);
+                self.sources[index].is_live()
             };
             if is_live {
+                self.is_current = true;
                 return Ok(true);
             }
         }
     }
 
+    /// The source that stands on the next key, and what it has in common with the last. Older sources that stand on a key that was
+    /// answered for are stepped past it.
+    fn next_winner(&mut self) -> Result<Option<(usize, usize)>> {
+        loop {
+            let winner = self.tournament.winner();
+            match winner {
+                Some((index, _)) if self.is_answered && self.stands_on_key(winner) => {
+                    self.sources[index].advance()?;
+                    self.replay(index);
+                }
+                _ => return Ok(winner),
+            }
+        }
+    }
+
+    /// Whether a winner stands on the last key.
+    fn stands_on_key(&self, winner: Option<(usize, usize)>) -> bool {
+        winner.is_some_and(|(index, common_len_bytes)| {
+            common_len_bytes == self.key.len()
+                && self.sources[index]
+                    .key()
+                    .is_some_and(|key| key.len() == common_len_bytes)
+        })
+    }
+
+    /// The winner has moved on from the last key.
+    fn replay(&mut self, index: usize) {
+        let moved_to = self.sources[index].key();
+        let common = moved_to.map(|key| common_len_bytes(key, &self.key));
+        self.tournament.replay(common, &|index| self.sources[index].key());
+    }
+
     /// The value of the entry handed out last.
     pub(crate) fn current_value(&self) -> Result<Value> {
-        let index = self
-            .current
-            .expect("a value is asked for only after a step that found one");
         let Some((keyspace, history)) = &self.composing else {
+            let index = self
+                .answering
+                .expect("a value is asked for only after a step that found one");
             return self.sources[index].value();
         };
-        let key = self.sources[index].key().expect("the source stands on the key");
-        let value = history.compose(keyspace, key)?;
+        let value = history.compose(keyspace, &self.key)?;
         Ok(value.expect("the step found a live entry"))
     }
 
-    /// Steps a source, just taken out of the heap, past an interval that a newer memtable deleted. Returns whether there was one.
+    /// Steps the winner past an interval that a newer memtable deleted. Returns whether there was one.
     fn pass_shade(&mut self, index: usize) -> Result<bool> {
         let source = &mut self.sources[index];
         for (newer_count, shade) in &mut self.shades {
@@ -139,87 +183,30 @@ impl Merged {
         newer.into_iter().any(|(_, shade)| shade.covering(key).is_some())
     }
 
-    /// Steps every other source that stands on the key of `newest` past it, collecting what they say where the keyspace composes.
-    fn pass_older_entries(&mut self, newest: usize) -> Result<()> {
-        let mut has_ended = true;
+    /// Collects what the sources say of the last key, `newest` first, and steps them past it. Returns whether the key is alive.
+    fn collect(&mut self, newest: usize) -> Result<bool> {
+        let mut has_ended = false;
+        let mut standing = Some(newest);
         if let Some((_, history)) = &mut self.composing {
             history.clear();
-            has_ended = self.sources[newest].add_to(history)?;
         }
-        while let Some(&top) = self.heap.first() {
-            if self.sources[top].key() != self.sources[newest].key() {
-                break;
-            }
-            has_ended = has_ended || self.is_shaded(top);
+        while let Some(index) = standing {
+            has_ended = has_ended || (index != newest && self.is_shaded(index));
             if let Some((_, history)) = &mut self.composing
                 && !has_ended
             {
-                has_ended = self.sources[top].add_to(history)?;
+                has_ended = self.sources[index].add_to(history)?;
             }
-            self.sources[top].advance()?;
-            if self.sources[top].key().is_some() {
-                self.sift_down();
-            } else {
-                self.pop();
-            }
+            self.sources[index].advance()?;
+            self.replay(index);
+            let winner = self.tournament.winner();
+            standing = winner
+                .filter(|_| self.stands_on_key(winner))
+                .map(|(index, _)| index);
         }
-        Ok(())
-    }
-
-    fn comes_before(&self, a: usize, b: usize) -> bool {
-        let (key_a, key_b) = (self.sources[a].key(), self.sources[b].key());
-        let (Some(key_a), Some(key_b)) = (key_a, key_b) else {
-            // Only a source just stepped to its end can be without a key, and it leaves the heap at once.
-            return key_b.is_none();
-        };
-        match self.direction.compare(key_a, key_b) {
-            Ordering::Equal => a < b,
-            order => order == Ordering::Less,
-        }
-    }
-
-    /// Puts a source into the heap, unless it is behind its last entry. O(log sources) comparisons.
-    fn push(&mut self, index: usize) {
-        if self.sources[index].key().is_none() {
-            return;
-        }
-        let mut at = self.heap.len();
-        self.heap.push(index);
-        while at > 0 {
-            let parent = (at - 1) / 2;
-            if !self.comes_before(self.heap[at], self.heap[parent]) {
-                break;
-            }
-            self.heap.swap(at, parent);
-            at = parent;
-        }
-    }
-
-    /// Takes out the source that stands on the next key. O(log sources) comparisons.
-    fn pop(&mut self) -> Option<usize> {
-        if self.heap.is_empty() {
-            return None;
-        }
-        let top = self.heap.swap_remove(0);
-        self.sift_down();
-        Some(top)
-    }
-
-    fn sift_down(&mut self) {
-        let mut at = 0;
-        loop {
-            let (left, right) = (2 * at + 1, 2 * at + 2);
-            let mut first = at;
-            for child in [left, right] {
-                if child < self.heap.len() && self.comes_before(self.heap[child], self.heap[first]) {
-                    first = child;
-                }
-            }
-            if first == at {
-                return;
-            }
-            self.heap.swap(at, first);
-            at = first;
-        }
+        Ok(self
+            .composing
+            .as_ref()
+            .is_some_and(|(_, history)| !history.is_empty()))
     }
 }

@@ -21,6 +21,7 @@ mod source;
 mod table;
 #[cfg(test)]
 mod tests;
+mod tournament;
 
 use std::ops::Bound;
 use std::sync::Arc;
