@@ -9,6 +9,7 @@
 //! snapshot       taking one, and letting it go
 //! queue          push at the tail, pop at the head by scan and delete: the pop's time by tenths of the run
 //! deleted run    a seek to the front of 100,000 adjacent keys, before and after they are deleted; nothing is compacted
+//! range deletes  look-ups and scans beside 10,000 range deletes, waiting in the memtable and flushed
 //! ```
 //!
 //! Databases lie under the system's place for temporary files (`TMPDIR`). 16-byte keys and 100-byte values unless said.
@@ -51,13 +52,14 @@ fn main() {
         report,
     };
     type Section = (&'static str, fn(&mut Bench));
-    let sections: [Section; 6] = [
+    let sections: [Section; 7] = [
         ("put", Bench::put),
         ("get", Bench::get),
         ("scan", Bench::scan),
         ("snapshot", Bench::snapshot),
         ("queue", Bench::queue),
         ("deleted run", Bench::deleted_run),
+        ("range deletes", Bench::range_deletes),
     ];
     for (name, run) in sections {
         if bench.args.wants(name) {
@@ -415,6 +417,81 @@ impl Bench {
                 Variant::new("seek_before", || seek(&before)),
                 Variant::new("seek_after_flush", || seek(&flushed)),
                 Variant::new("seek_before_flush", || seek(&pending)),
+            ],
+        );
+    }
+
+    /// The ranges lie between keys: nothing is deleted, so that the answers stay the same.
+    fn range_deletes(&mut self) {
+        let count = self.size(1_000_000, 100_000);
+        let range_count = self.size(10_000, 1_000) as u64;
+        let step = count as u64 / range_count;
+        let build = |deletes: bool, flush: bool| {
+            let scratch = Scratch::new(manual(count));
+            for number in 0..count as u64 {
+                scratch
+                    .db
+                    .put((number * 2).to_be_bytes(), [1; VALUE_BYTES])
+                    .unwrap();
+            }
+            scratch.db.flush().unwrap();
+            for range in 0..if deletes { range_count } else { 0 } {
+                let gap = (range * step) * 2 + 1;
+                scratch
+                    .db
+                    .delete_range(gap.to_be_bytes()..(gap + 1).to_be_bytes())
+                    .unwrap();
+            }
+            if flush {
+                scratch.db.flush().unwrap();
+            }
+            scratch
+        };
+        let (none, waiting, flushed) = (build(false, false), build(true, false), build(true, true));
+        let keys: Vec<[u8; 8]> = (0..LOOKUPS as u64)
+            .map(|look_up| (look_up * 7_919 % count as u64 * 2).to_be_bytes())
+            .collect();
+        let gets = |scratch: &Scratch| {
+            let values = keys
+                .iter()
+                .map(|key| digest(&scratch.db.get(key).unwrap().unwrap()));
+            values.sum::<u64>()
+        };
+        let scans = |scratch: &Scratch| {
+            let starts = keys.iter().step_by(20);
+            starts
+                .map(|key| {
+                    scratch
+                        .db
+                        .range(key..)
+                        .take(10)
+                        .map(|item| digest(&item.unwrap().1))
+                        .sum::<u64>()
+                })
+                .sum()
+        };
+        let expected = gets(&none);
+        self.compare(
+            "range deletes/get",
+            count,
+            LOOKUPS,
+            &[expected; 3],
+            &mut [
+                Variant::new("none", || gets(&none)),
+                Variant::new("waiting", || gets(&waiting)),
+                Variant::new("flushed", || gets(&flushed)),
+            ],
+        );
+        let expected = scans(&none);
+        self.compare(
+            "range deletes/seek+10",
+            count,
+            LOOKUPS / 20,
+            &[expected; 3],
+            &mut [
+                Variant::new("none", || scans(&none)),
+                Variant::new("waiting", || scans(&waiting)),
+                Variant::new("flushed", || scans(&flushed)),
             ],
         );
     }
