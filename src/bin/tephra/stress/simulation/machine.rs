@@ -161,10 +161,7 @@ impl Machine<'_> {
                     .for_each(|rule| session.disk.add(rule));
                 Ok(())
             }
-            Step::Heal => {
-                self.heal();
-                Ok(())
-            }
+            Step::Heal => self.heal(),
             Step::Crash(crash) => {
                 if self.armed.is_none() {
                     let disk = &self.session().disk;
@@ -180,9 +177,9 @@ impl Machine<'_> {
         }
     }
 
-    fn heal(&mut self) {
+    fn heal(&mut self) -> Check {
         if self.armed.is_some() {
-            return;
+            return Ok(());
         }
         let planted = self.planted;
         let session = self.session();
@@ -193,6 +190,12 @@ impl Machine<'_> {
                 .disk
                 .add(Rule::always(Calls::Only(Operation::SyncDir), Fault::Skipped));
         }
+        // A page that was read wrong stays wrong, and a writer that has stopped stays stopped.
+        let outcome = self.session().db.resume();
+        if self.judge("a resumption", outcome)?.is_some() {
+            self.model.names_are_settled();
+        }
+        Ok(())
     }
 
     /// Holds an error to its word; `None` for one that may be.
@@ -214,6 +217,10 @@ impl Machine<'_> {
         };
         let session = self.session();
         let is_excused = session.has_faults() || session.may_be_flipped || session.is_stopped;
+        if matches!(error, Error::DropInDoubt { .. }) && self.model.names_are_uncertain() {
+            return Ok(None);
+        }
+        let session = self.session();
         if !is_excused {
             return Err(format!("{what} failed on a disk that does not: {error}"));
         }
@@ -316,7 +323,8 @@ impl Machine<'_> {
         if let Some(keyspace) = self.judge("the creation of a keyspace", outcome)? {
             self.model.create(name, true);
             self.session().keyspaces.insert(name, keyspace);
-        } else if self.session().is_stopped && !was_stopped {
+        } else if !was_stopped {
+            // Until it is settled, a restart may find it.
             self.model.create(name, false);
         }
         Ok(())
@@ -326,6 +334,9 @@ impl Machine<'_> {
         let Some(keyspace) = self.session().keyspaces.get(&name).cloned() else {
             return Ok(());
         };
+        if self.model.names_are_uncertain() {
+            return Ok(());
+        }
         let was_stopped = self.session().is_stopped;
         let outcome = self.session().db.drop_keyspace(&keyspace);
         let is_certain = self.judge("the drop of a keyspace", outcome)?.is_some();
@@ -335,10 +346,12 @@ impl Machine<'_> {
             }
             self.model.drop_keyspace(name, true);
             self.session().keyspaces.remove(&name);
-        } else if self.session().is_stopped && !was_stopped {
+        } else if !was_stopped {
             self.model.drop_keyspace(name, false);
-            // Whether it still answers is as unknown as whether it is still there.
-            self.session().keyspaces.remove(&name);
+            if self.session().is_stopped {
+                // Whether it still answers is as unknown as whether it is still there.
+                self.session().keyspaces.remove(&name);
+            }
         }
         Ok(())
     }
@@ -502,7 +515,7 @@ impl Machine<'_> {
 
     fn finish(&mut self) -> Check {
         self.armed = None;
-        self.heal();
+        self.heal()?;
         self.reopen()?;
         self.verify()?;
         self.settle()?;

@@ -77,6 +77,11 @@ impl Model {
         self.other_names.is_some()
     }
 
+    /// A creation or a drop that failed is not in force, and no restart will find it.
+    pub(crate) fn names_are_settled(&mut self) {
+        self.other_names = None;
+    }
+
     /// What readers see in a keyspace.
     pub(crate) fn map(&self, incarnation: Incarnation) -> Map {
         self.now.get(&incarnation).cloned().unwrap_or_default()
