@@ -148,6 +148,26 @@ const OWNERS: &[(&str, &str, &str)] = &[
         "src/bin/tephra/stress/simulate.rs",
         "runs simulated histories, each of one thread, on all processors",
     ),
+    (
+        "threads",
+        "src/bin/tephra/stress/kill/",
+        "writers that are killed, and the wait before it",
+    ),
+    (
+        "processes",
+        "src/bin/tephra/stress/kill/parent.rs",
+        "starts the processes that it kills",
+    ),
+    (
+        "files",
+        "src/bin/tephra/stress/kill/parent.rs",
+        "makes a directory for them",
+    ),
+    (
+        "environment",
+        "src/bin/tephra/stress/kill/parent.rs",
+        "where this command is, and the folder of temporary files",
+    ),
     ("clocks", "src/bin/tephra/stopwatch.rs", "times what people read"),
     ("processes", "src/bin/tephra/main.rs", "the exit code"),
     (

@@ -2,8 +2,10 @@
 //!
 //! ```text
 //! --simulate   simulation   whole histories in memory, one a seed: power cuts, failing disks, crashes of recoveries
+//! --kill       kill         real processes on a real directory, killed in the middle of their work
 //! ```
 
+mod kill;
 mod simulate;
 mod simulation;
 
@@ -13,5 +15,9 @@ use crate::args;
 use crate::failure::Result;
 
 pub(crate) fn run(stress: &args::Stress, out: &mut dyn Write) -> Result<()> {
-    simulate::run(stress, out)
+    match &stress.child {
+        Some(dir) => kill::run_child(dir, out),
+        None if stress.kill => kill::run(stress, out),
+        None => simulate::run(stress, out),
+    }
 }

@@ -18,7 +18,7 @@ mod machine;
 mod model;
 mod plan;
 mod recovery;
-mod rng;
+pub(crate) mod rng;
 mod session;
 mod settings;
 mod shrink;
