@@ -15,12 +15,16 @@
 //! lost to the key just written, so their codes and the new head's speak of the same key. Only equal codes
 //! need the keys.
 //!
+//! A source that wins some times in a row is taken to have a run, see [`runs`](super::runs); so is the only one of a
+//! merge of one.
+//!
 //! Equal keys: the one that is to come first wins, the other gets the duplicate code, the largest of its
 //! length, so duplicates rise to the top right behind the key they repeat. With a replacing law the newest
 //! comes first and the duplicates are dropped; otherwise the oldest comes first and the values are folded in
 //! chronological order.
 
 use std::cmp::Ordering;
+use std::hint::select_unpredictable;
 
 use tephra_sstable::EncodedStream;
 
@@ -31,6 +35,7 @@ use super::input::MergeInput;
 use super::lane::{Lane, Parting, part_long};
 use super::output::Output;
 use super::progress::Progress;
+use super::runs::{RUN_FROM, copy_runs};
 use super::source::Source;
 use crate::compose::Law;
 use crate::error::MergeError;
@@ -118,9 +123,12 @@ impl<'a, U: Lane, H: History<U>> LoserTree<'a, U, H> {
         let mut progress = Progress::default();
         while progress.keys < budget && !self.is_done() {
             if self.output.record_count() > 0 && self.output.is_as_declared() {
-                match self.output.declared_width() {
+                let has_run = match self.output.declared_width() {
                     Some(_) => self.step_fast::<L, true>(budget, &mut progress)?,
                     None => self.step_fast::<L, false>(budget, &mut progress)?,
+                };
+                if has_run {
+                    continue;
                 }
             }
             if progress.keys < budget && !self.is_done() {
@@ -131,12 +139,46 @@ impl<'a, U: Lane, H: History<U>> LoserTree<'a, U, H> {
         Ok(progress)
     }
 
-    /// Writes records until one is unusual or the budget is spent. Never stops between a key and its duplicates.
-    fn step_fast<L: Law<U>, const COMMON: bool>(
+    /// Copies a run of the winner, whose head comes next. The best of the others is on its way up, with a code relative
+    /// to the winner's key: whoever lost to another one is behind that one.
+    fn step_run<const COMMON: bool>(
         &mut self,
         budget: u64,
         progress: &mut Progress,
     ) -> Result<(), MergeError> {
+        let mut winner = self.players[0];
+        let (mut other, mut place) = (ENDED, (winner.source + self.players.len()) / 2);
+        while place > 0 {
+            other = other.max(self.players[place].code);
+            place /= 2;
+        }
+        let source = &mut self.sources[winner.source];
+        let keys_max = budget - progress.keys;
+        let keys = copy_runs::<U, H, COMMON>(source, &mut self.output, other, keys_max)?;
+        progress.keys += keys;
+        progress.records += keys;
+        winner.code = source.head.code;
+        replay(&self.sources, &mut self.players, &mut winner, self.newest_first);
+        self.players[0] = winner;
+        self.drop_duplicates(progress)
+    }
+
+    /// Goes past the records of the key written last, which a step never leaves behind.
+    fn drop_duplicates(&mut self, progress: &mut Progress) -> Result<(), MergeError> {
+        while U::is_duplicate(self.players[0].code) {
+            self.advance_winner()?;
+            progress.records += 1;
+        }
+        Ok(())
+    }
+
+    /// Writes records until one is unusual or the budget is spent. Never stops between a key and its duplicates.
+    /// Whether it went on to a run, behind which it may be called again.
+    fn step_fast<L: Law<U>, const COMMON: bool>(
+        &mut self,
+        budget: u64,
+        progress: &mut Progress,
+    ) -> Result<bool, MergeError> {
         let Self {
             sources,
             players,
@@ -147,6 +189,7 @@ impl<'a, U: Lane, H: History<U>> LoserTree<'a, U, H> {
         let mut burst = output.burst();
         let (mut keys, mut records) = (0, 0);
         let mut winner = players[0];
+        let (mut streak, mut has_run) = (0, false);
         let mut result = Ok(());
         loop {
             let source = &mut sources[winner.source];
@@ -157,6 +200,10 @@ impl<'a, U: Lane, H: History<U>> LoserTree<'a, U, H> {
                     break;
                 }
                 if !L::REPLACES && is_repeated::<U>(players, winner.source) {
+                    break;
+                }
+                if streak == RUN_FROM {
+                    has_run = true;
                     break;
                 }
                 let lcp = U::lcp_of(winner.code);
@@ -181,13 +228,19 @@ impl<'a, U: Lane, H: History<U>> LoserTree<'a, U, H> {
                 }
             }
             winner.code = source.head.code;
+            let last = winner.source;
             replay(sources, players, &mut winner, *newest_first);
+            streak = if winner.source == last { streak + 1 } else { 0 };
         }
         U::commit(burst);
         players[0] = winner;
         progress.keys += keys;
         progress.records += records;
-        result
+        result?;
+        if has_run {
+            self.step_run::<COMMON>(budget, progress)?;
+        }
+        Ok(has_run)
     }
 
     fn winner(&mut self) -> &mut Source<'a, U, H> {
@@ -214,11 +267,7 @@ impl<'a, U: Lane, H: History<U>> LoserTree<'a, U, H> {
         }
         progress.keys += 1;
         progress.records += 1;
-        while U::is_duplicate(self.players[0].code) {
-            self.advance_winner()?;
-            progress.records += 1;
-        }
-        Ok(())
+        self.drop_duplicates(progress)
     }
 
     /// Writes the winner, the newest of its key.
@@ -286,10 +335,10 @@ fn replay<U: Lane, H: History<U>>(
             // Selected, not branched on: nobody can predict which one wins.
             let exchange = opponent.code > winner.code;
             let (first, second) = (*winner, *opponent);
-            winner.code = if exchange { second.code } else { first.code };
-            winner.source = if exchange { second.source } else { first.source };
-            opponent.code = if exchange { first.code } else { second.code };
-            opponent.source = if exchange { first.source } else { second.source };
+            winner.code = select_unpredictable(exchange, second.code, first.code);
+            winner.source = select_unpredictable(exchange, second.source, first.source);
+            opponent.code = select_unpredictable(exchange, first.code, second.code);
+            opponent.source = select_unpredictable(exchange, first.source, second.source);
         }
         place /= 2;
     }

@@ -13,6 +13,7 @@ mod naive;
 mod output;
 mod progress;
 mod reframe;
+mod runs;
 mod source;
 mod two_way;
 

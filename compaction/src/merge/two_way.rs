@@ -7,9 +7,7 @@
 //! codes are equal                              compare the suffixes     from the shared boundary on
 //! ```
 //!
-//! A source that wins twice in a row is taken to have a run: its frames are read ahead as long as they win, and copied
-//! as one range. A frame says the same in the output as in its input when the same key precedes it and neither
-//! starts a block. Small inputs against large ones become copies of long ranges.
+//! A source that wins some times in a row is taken to have a run, see [`runs`](super::runs).
 //!
 //! Heads and output live in registers while nothing unusual comes ([`TwoWay::step_fast`]). Whatever does is put
 //! back, done the general way, and taken up again.
@@ -23,8 +21,9 @@ use super::emit::{Value, compose, emit};
 use super::history::History;
 use super::input::MergeInput;
 use super::lane::{Lane, part_long};
-use super::output::{FrameRun, Output};
+use super::output::Output;
 use super::progress::Progress;
+use super::runs::{RUN_FROM, copy_runs};
 use super::source::Source;
 use crate::compose::Law;
 use crate::error::MergeError;
@@ -70,9 +69,12 @@ impl<'a, U: Lane, H: History<U>> TwoWay<'a, U, H> {
         let mut progress = Progress::default();
         while progress.keys < budget && !self.is_done() {
             if self.output.record_count() > 0 && self.output.is_as_declared() {
-                match self.output.declared_width() {
+                let has_run = match self.output.declared_width() {
                     Some(_) => self.step_fast::<L, true>(budget, &mut progress)?,
                     None => self.step_fast::<L, false>(budget, &mut progress)?,
+                };
+                if has_run {
+                    continue;
                 }
             }
             if progress.keys < budget && !self.is_done() {
@@ -83,12 +85,30 @@ impl<'a, U: Lane, H: History<U>> TwoWay<'a, U, H> {
         Ok(progress)
     }
 
-    /// Writes records until one is unusual or the budget is spent.
-    fn step_fast<L: Law<U>, const COMMON: bool>(
+    /// Copies a run of the source whose head comes next.
+    fn step_run<const COMMON: bool>(
         &mut self,
         budget: u64,
         progress: &mut Progress,
     ) -> Result<(), MergeError> {
+        let (source, other) = match self.older.head.code > self.newer.head.code {
+            true => (&mut self.older, self.newer.head.code),
+            false => (&mut self.newer, self.older.head.code),
+        };
+        let keys_max = budget - progress.keys;
+        let keys = copy_runs::<U, H, COMMON>(source, &mut self.output, other, keys_max)?;
+        progress.keys += keys;
+        progress.records += keys;
+        Ok(())
+    }
+
+    /// Writes records until one is unusual or the budget is spent. Whether it went on to a run, behind which it may
+    /// be called again.
+    fn step_fast<L: Law<U>, const COMMON: bool>(
+        &mut self,
+        budget: u64,
+        progress: &mut Progress,
+    ) -> Result<bool, MergeError> {
         let Self {
             older,
             newer,
@@ -100,7 +120,9 @@ impl<'a, U: Lane, H: History<U>> TwoWay<'a, U, H> {
         let mut burst = output.burst();
         let (mut keys, mut duplicates) = (progress.keys, 0);
         let mut result = Ok(());
-        let mut last_winner = Winner::Neither;
+        // Wins in a row: of the older source above zero, of the newer one below.
+        let mut streak = 0_i32;
+        let mut has_run = false;
 
         // Writes the record of one head; leaves the loop if its literal does not lie in the payload.
         macro_rules! write {
@@ -143,64 +165,25 @@ impl<'a, U: Lane, H: History<U>> TwoWay<'a, U, H> {
             };
         }
 
-        // Behind a head that has won for the second time in a row: copies the frames that follow as long as they come
-        // next and nothing changes in them, then goes to the source's next record.
-        macro_rules! run {
-            ($head:ident, $source:ident, $bounds:ident, $other:ident) => {
-                let left_in_step = u32::try_from(budget - keys).unwrap_or(u32::MAX);
-                let records_max = U::records_until_block(&burst).min(left_in_step);
-                $source.head = $head;
-                let (frames, has_next) = $source.read_run::<COMMON>($other.code, records_max);
-                $head = $source.head;
-                if frames.records > 0 {
-                    let FrameRun {
-                        start,
-                        end,
-                        records,
-                        last_key_units,
-                    } = frames;
-                    if !U::append_run(
-                        &mut burst,
-                        records,
-                        last_key_units,
-                        $bounds.readable,
-                        start,
-                        end,
-                    ) {
-                        U::commit(burst);
-                        result = output.append_run(&frames, $bounds.readable);
-                        burst = output.burst();
-                        if result.is_err() {
-                            break;
-                        }
-                    }
-                    keys += u64::from(frames.records);
-                }
-                if !has_next {
-                    advance!($head, $source, $bounds);
-                }
-            };
-        }
-
         while keys < budget {
             if left.code > right.code {
                 write!(left, older_bounds);
-                if last_winner == Winner::Left {
-                    run!(left, older, older_bounds, right);
-                } else {
-                    last_winner = Winner::Left;
-                    advance!(left, older, older_bounds);
+                advance!(left, older, older_bounds);
+                streak = streak.max(0) + 1;
+                if streak == RUN_FROM.cast_signed() && left.code > right.code {
+                    has_run = true;
+                    break;
                 }
             } else if left.code < right.code {
                 write!(right, newer_bounds);
-                if last_winner == Winner::Right {
-                    run!(right, newer, newer_bounds, left);
-                } else {
-                    last_winner = Winner::Right;
-                    advance!(right, newer, newer_bounds);
+                advance!(right, newer, newer_bounds);
+                streak = streak.min(0) - 1;
+                if streak == -RUN_FROM.cast_signed() && right.code > left.code {
+                    has_run = true;
+                    break;
                 }
             } else {
-                last_winner = Winner::Neither;
+                streak = 0;
                 if left.code == ENDED {
                     break;
                 }
@@ -241,7 +224,11 @@ impl<'a, U: Lane, H: History<U>> TwoWay<'a, U, H> {
         (older.head, newer.head) = (left, right);
         progress.records += keys - progress.keys + duplicates;
         progress.keys = keys;
-        result
+        result?;
+        if has_run {
+            self.step_run::<COMMON>(budget, progress)?;
+        }
+        Ok(has_run)
     }
 
     /// Writes one record the general way.
@@ -284,14 +271,6 @@ impl<'a, U: Lane, H: History<U>> TwoWay<'a, U, H> {
         progress.keys += 1;
         Ok(())
     }
-}
-
-/// Which head came last, as far as codes alone decided.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Winner {
-    Left,
-    Right,
-    Neither,
 }
 
 /// Compares two heads of one code, and gives the greater one the code it has relative to the smaller one.
