@@ -89,11 +89,6 @@ const OWNERS: &[(&str, &str, &str)] = &[
     ),
     (
         "unsafe",
-        "compaction/src/merge/load.rs",
-        "a load whose bounds are compared once",
-    ),
-    (
-        "unsafe",
         "engine/src/vfs/mmap.rs",
         "mapping a file has no safe interface",
     ),

@@ -8,11 +8,10 @@
 //!
 //! Nothing here reports an error: what does not fit goes the general way, which looks again.
 
-use tephra_sstable::writer::framing::Burst;
+use tephra_sstable::writer::framing::{Burst, Readable};
 use tephra_sstable::{BackspaceCode, Bit, BitStr, BitString, Byte};
 
 use super::code::Code;
-use super::load::eight_bytes;
 use super::source::Bounds;
 
 /// The counts of a frame of common shape.
@@ -30,15 +29,21 @@ pub(super) struct Glance {
     pub(super) next: u64,
 }
 
-/// Where two suffixes part.
+/// Where two suffixes part. Plain numbers, which stay in registers where options would not.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Parting {
     /// Units that both have in common.
     pub(super) same: u64,
-    /// The left one's unit there; none if it ends.
-    pub(super) left: Option<u64>,
-    /// The right one's.
-    pub(super) right: Option<u64>,
+    /// One more than the left one's unit there; 0 if it ends.
+    pub(super) left: u64,
+    /// The right one's. Equal only where both end.
+    pub(super) right: u64,
+}
+
+/// A unit as a [`Parting`] has it.
+#[inline(always)]
+fn rank(unit: Option<u64>) -> u64 {
+    unit.map_or(0, |unit| unit + 1)
 }
 
 /// A unit that the fast paths know.
@@ -53,7 +58,7 @@ pub(super) trait Lane: Code + Burst {
     fn push_piece(owned: &mut Self::Owned, payload: &[u8], at: u64, units: u64);
 
     /// Reads a frame of common shape; `width` is the value's where the stream declares one (`COMMON`).
-    fn glance<const COMMON: bool>(readable: &[u8], at: u64, width: u64) -> Option<Glance>;
+    fn glance<const COMMON: bool>(readable: Readable<'_>, at: u64, width: u64) -> Option<Glance>;
 
     /// Units of a parting that equal codes already speak of.
     const KNOWN_EQUAL: u64;
@@ -66,7 +71,7 @@ pub(super) trait Lane: Code + Burst {
 /// A suffix of a key within a readable slice.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Suffix<'a> {
-    pub(super) readable: &'a [u8],
+    pub(super) readable: Readable<'a>,
     pub(super) at: u64,
     pub(super) units: u64,
 }
@@ -97,8 +102,8 @@ impl Lane for Byte {
     }
 
     #[inline(always)]
-    fn glance<const COMMON: bool>(readable: &[u8], at: u64, width: u64) -> Option<Glance> {
-        let word = u64::from_le_bytes(eight_bytes(readable, at)?);
+    fn glance<const COMMON: bool>(readable: Readable<'_>, at: u64, width: u64) -> Option<Glance> {
+        let word = u64::from_le_bytes(readable.eight_bytes(at)?);
         let (lead, suffix) = (word & 0x7f, word >> 8 & 0x7f);
         let (longer_counts, literal_start, width, first) = if COMMON {
             (word & 0x8080, at + 2, width, word >> 16 & 0xff)
@@ -127,8 +132,8 @@ impl Lane for Byte {
         }
         let mut same = Self::KNOWN_EQUAL;
         while same < units {
-            let left_word = u64::from_le_bytes(eight_bytes(left.readable, left.at + same)?);
-            let right_word = u64::from_le_bytes(eight_bytes(right.readable, right.at + same)?);
+            let left_word = u64::from_le_bytes(left.readable.eight_bytes(left.at + same)?);
+            let right_word = u64::from_le_bytes(right.readable.eight_bytes(right.at + same)?);
             let differing = left_word ^ right_word;
             if differing != 0 {
                 same += u64::from(differing.trailing_zeros() / 8);
@@ -153,7 +158,7 @@ impl Lane for Bit {
 
     #[inline(always)]
     fn push_piece(owned: &mut BitString, payload: &[u8], at: u64, units: u64) {
-        match (units, window(payload, at)) {
+        match (units, window(Readable::new(payload), at)) {
             #[expect(clippy::cast_possible_truncation, reason = "at most 57")]
             (1..=57, Some(bits)) => owned.push_bits(bits >> (64 - units), units as u32),
             _ => owned.push_str(BitStr::new(payload, at, units).expect("a piece lies in its payload")),
@@ -161,7 +166,7 @@ impl Lane for Bit {
     }
 
     #[inline(always)]
-    fn glance<const COMMON: bool>(readable: &[u8], at: u64, width: u64) -> Option<Glance> {
+    fn glance<const COMMON: bool>(readable: Readable<'_>, at: u64, width: u64) -> Option<Glance> {
         let mut window = window(readable, at)?;
         let mut used = 0;
         let mut next_count = || {
@@ -214,31 +219,64 @@ impl Lane for Bit {
 /// What comes behind `same` common units.
 #[inline(always)]
 fn parting<U: Lane>(left: Suffix<'_>, right: Suffix<'_>, same: u64) -> Parting {
+    let unit = |suffix: Suffix<'_>| {
+        rank((same < suffix.units).then(|| U::unit_at(suffix.readable.bytes(), suffix.at + same)))
+    };
     Parting {
         same,
-        left: (same < left.units).then(|| U::unit_at(left.readable, left.at + same)),
-        right: (same < right.units).then(|| U::unit_at(right.readable, right.at + same)),
+        left: unit(left),
+        right: unit(right),
     }
 }
 
 /// At least 57 bits from `at` on, left-aligned.
 #[inline(always)]
-fn window(readable: &[u8], at: u64) -> Option<u64> {
-    Some(u64::from_be_bytes(eight_bytes(readable, at / 8)?) << (at % 8))
+fn window(readable: Readable<'_>, at: u64) -> Option<u64> {
+    Some(u64::from_be_bytes(readable.eight_bytes(at / 8)?) << (at % 8))
 }
 
 /// Compares two suffixes of any length, anywhere in their payloads.
+///
+/// Takes numbers: suffixes handed over as they are would lie in memory for every comparison.
 #[cold]
 #[inline(never)]
-pub(super) fn part_long<U: Lane>(left: Suffix<'_>, right: Suffix<'_>) -> Parting {
+pub(super) fn part_long<U: Lane>(
+    left_readable: &[u8],
+    left_at: u64,
+    left_units: u64,
+    right_readable: &[u8],
+    right_at: u64,
+    right_units: u64,
+) -> Parting {
     let string = "a suffix lies in its payload";
-    let left = U::string_at(left.readable, left.at, left.units).expect(string);
-    let right = U::string_at(right.readable, right.at, right.units).expect(string);
+    let left = U::string_at(left_readable, left_at, left_units).expect(string);
+    let right = U::string_at(right_readable, right_at, right_units).expect(string);
+    part_strings::<U>(left, right)
+}
+
+/// Compares two strings.
+pub(super) fn part_strings<U: Lane>(left: U::Str<'_>, right: U::Str<'_>) -> Parting {
     let same = U::lcp(left, right);
     Parting {
         same,
-        left: U::get(left, same),
-        right: U::get(right, same),
+        left: rank(U::get(left, same)),
+        right: rank(U::get(right, same)),
+    }
+}
+
+/// Compares two suffixes of one code that lie in payloads.
+#[inline(always)]
+pub(super) fn part<U: Lane>(left: Suffix<'_>, right: Suffix<'_>) -> Parting {
+    match U::part(left, right) {
+        Some(parting) => parting,
+        None => part_long::<U>(
+            left.readable.bytes(),
+            left.at,
+            left.units,
+            right.readable.bytes(),
+            right.at,
+            right.units,
+        ),
     }
 }
 
@@ -247,7 +285,7 @@ pub(super) fn part_long<U: Lane>(left: Suffix<'_>, right: Suffix<'_>) -> Parting
 #[cold]
 #[inline(never)]
 pub(super) fn glance_long<U: Lane>(bounds: &Bounds<'_>, at: u64, block_start: bool) -> Option<Glance> {
-    let payload = bounds.readable;
+    let payload = bounds.readable.bytes();
     let (lead, at) = if block_start {
         U::read_count(payload, bounds.extent, at).ok()?
     } else {

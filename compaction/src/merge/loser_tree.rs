@@ -32,7 +32,7 @@ use super::code::ENDED;
 use super::emit::{Value, compose, emit};
 use super::history::History;
 use super::input::MergeInput;
-use super::lane::{Lane, Parting, part_long};
+use super::lane::{Lane, Parting, part, part_strings};
 use super::output::Output;
 use super::progress::Progress;
 use super::runs::{RUN_FROM, copy_runs};
@@ -358,39 +358,33 @@ fn break_tie<U: Lane, H: History<U>>(
         return comes_first;
     }
     let lcp = U::lcp_of(left.code);
-    let parting = part(&sources[left.source], &sources[right.source], lcp);
-    match (parting.left, parting.right) {
-        (None, None) => {
-            let key_units = sources[left.source].head.key_units;
-            let loser = if comes_first { right } else { left };
-            loser.code = U::duplicate_code(key_units);
-            comes_first
-        }
-        (Some(unit), other) if other.is_none_or(|other| other < unit) => {
-            left.code = U::code(lcp + parting.same, unit);
-            false
-        }
-        (_, unit) => {
-            let unit = unit.expect("the greater key goes on where the keys part");
-            right.code = U::code(lcp + parting.same, unit);
-            true
-        }
+    let parting = part_heads(&sources[left.source], &sources[right.source], lcp);
+    if parting.left == parting.right {
+        let key_units = sources[left.source].head.key_units;
+        let loser = if comes_first { right } else { left };
+        loser.code = U::duplicate_code(key_units);
+        comes_first
+    } else if parting.left > parting.right {
+        left.code = U::code(lcp + parting.same, parting.left - 1);
+        false
+    } else {
+        right.code = U::code(lcp + parting.same, parting.right - 1);
+        true
     }
 }
 
 /// Where the keys of two heads part, from unit `lcp` on.
 #[inline(always)]
-fn part<U: Lane, H: History<U>>(left: &Source<'_, U, H>, right: &Source<'_, U, H>, lcp: u64) -> Parting {
+fn part_heads<U: Lane, H: History<U>>(
+    left: &Source<'_, U, H>,
+    right: &Source<'_, U, H>,
+    lcp: u64,
+) -> Parting {
     if left.head.is_joined() || right.head.is_joined() {
-        let (left, right) = (left.suffix(lcp), right.suffix(lcp));
-        let same = U::lcp(left, right);
-        return Parting {
-            same,
-            left: U::get(left, same),
-            right: U::get(right, same),
-        };
+        return part_strings::<U>(left.suffix(lcp), right.suffix(lcp));
     }
-    let left = left.head.suffix(&left.bounds(), lcp);
-    let right = right.head.suffix(&right.bounds(), lcp);
-    U::part(left, right).unwrap_or_else(|| part_long::<U>(left, right))
+    part::<U>(
+        left.head.suffix(&left.bounds(), lcp),
+        right.head.suffix(&right.bounds(), lcp),
+    )
 }

@@ -6,7 +6,6 @@ mod history;
 mod input;
 mod kernel;
 mod lane;
-mod load;
 mod loser_tree;
 mod merger;
 mod naive;

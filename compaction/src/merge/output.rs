@@ -4,7 +4,7 @@
 //! of the key before it keeps the length alone. What comes out is the batch encoding of the records:
 //! frames, metadata and every word of the directory.
 
-use tephra_sstable::writer::framing::{Burst, Run};
+use tephra_sstable::writer::framing::{Burst, Readable, Run};
 use tephra_sstable::{EncodedStream, FrameWriter, Policy, StreamMeta, Unit};
 
 use super::reframe::{reframe, uniform_width};
@@ -185,19 +185,19 @@ impl<U: Burst> Output<U> {
         &mut self,
         retained: u64,
         key_units: u64,
-        readable: &[u8],
+        readable: Readable<'_>,
         start: u64,
         end: u64,
     ) -> Result<(), MergeError> {
-        let body = U::span_at(readable, start, end - start).expect("a record lies in its payload");
+        let body = U::span_at(readable.bytes(), start, end - start).expect("a record lies in its payload");
         Ok(self.frames.append_joined(retained, key_units - retained, body)?)
     }
 
     /// Appends a run of frames that a burst has refused.
     #[cold]
     #[inline(never)]
-    pub(super) fn append_run(&mut self, frames: &FrameRun, readable: &[u8]) -> Result<(), MergeError> {
-        let span = U::span_at(readable, frames.start, frames.end - frames.start)
+    pub(super) fn append_run(&mut self, frames: &FrameRun, readable: Readable<'_>) -> Result<(), MergeError> {
+        let span = U::span_at(readable.bytes(), frames.start, frames.end - frames.start)
             .expect("frames lie in their payload");
         // The literal and value totals of the writer count nothing that comes in bursts.
         let run = Run {

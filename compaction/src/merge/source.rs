@@ -26,6 +26,7 @@ use std::ops::Range;
 use tephra_sstable::elias_fano::EliasFanoIter;
 use tephra_sstable::front_coding::frame::read_frame;
 use tephra_sstable::ordinal_bitmap::OrdinalBitmap;
+use tephra_sstable::writer::framing::Readable;
 use tephra_sstable::{BackspaceCode, EncodedView, FormatError, Frame, KeyCursor, Rule};
 
 use super::code::ENDED;
@@ -76,7 +77,7 @@ impl Head {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds<'a> {
     /// The payload and what can be read behind it.
-    pub(super) readable: &'a [u8],
+    pub(super) readable: Readable<'a>,
     /// End of the payload, in units.
     pub(super) extent: u64,
     /// Width of every value, where the stream declares one.
@@ -103,6 +104,7 @@ pub(super) struct Source<'a, U: Lane, H: History<U>> {
     pub(super) head: Head,
     pub(super) history: H,
     stream: EncodedView<'a>,
+    bounds: Bounds<'a>,
     input: usize,
     /// Number of the record whose frame follows when the countdown is zero.
     event_ordinal: u64,
@@ -139,6 +141,12 @@ impl<'a, U: Lane, H: History<U>> Source<'a, U, H> {
             head: Head::default(),
             history: H::default(),
             stream: given.stream,
+            bounds: Bounds {
+                readable: Readable::new(given.stream.readable),
+                extent: meta.extent_units,
+                width: meta.common_width.unwrap_or(0),
+                is_common: meta.common_width.is_some(),
+            },
             input,
             event_ordinal: 0,
             blocks,
@@ -204,7 +212,7 @@ impl<'a, U: Lane, H: History<U>> Source<'a, U, H> {
             literal_start: glance.literal_start,
             literal_units: glance.suffix,
         };
-        if glance.next > bounds.extent || !history.advance(bounds.readable, head, &next) {
+        if glance.next > bounds.extent || !history.advance(bounds.readable.bytes(), head, &next) {
             return false;
         }
         *head = Head {
@@ -246,13 +254,7 @@ impl<'a, U: Lane, H: History<U>> Source<'a, U, H> {
 
     /// What the fast path must know of the input's bytes.
     pub(super) fn bounds(&self) -> Bounds<'a> {
-        let meta = &self.stream.meta;
-        Bounds {
-            readable: self.stream.readable,
-            extent: meta.extent_units,
-            width: meta.common_width.unwrap_or(0),
-            is_common: meta.common_width.is_some(),
-        }
+        self.bounds
     }
 
     /// Goes on where the fast path gave up: quickly over a block start of common shape, else the general way.
@@ -294,7 +296,7 @@ impl<'a, U: Lane, H: History<U>> Source<'a, U, H> {
             literal_start: glance.literal_start,
             literal_units: glance.suffix,
         };
-        if !self.history.advance(bounds.readable, &self.head, &next) {
+        if !self.history.advance(bounds.readable.bytes(), &self.head, &next) {
             return false;
         }
         self.head = Head {

@@ -20,7 +20,7 @@ use super::code::ENDED;
 use super::emit::{Value, compose, emit};
 use super::history::History;
 use super::input::MergeInput;
-use super::lane::{Lane, part_long};
+use super::lane::{Lane, part};
 use super::output::Output;
 use super::progress::Progress;
 use super::runs::{RUN_FROM, copy_runs};
@@ -191,32 +191,23 @@ impl<'a, U: Lane, H: History<U>> TwoWay<'a, U, H> {
                 if left.is_joined() || right.is_joined() {
                     break;
                 }
-                let (left_suffix, right_suffix) =
-                    (left.suffix(&older_bounds, lcp), right.suffix(&newer_bounds, lcp));
-                let parting = match U::part(left_suffix, right_suffix) {
-                    Some(parting) => parting,
-                    None => part_long::<U>(left_suffix, right_suffix),
-                };
-                match (parting.left, parting.right) {
-                    (None, None) => {
-                        if !L::REPLACES {
-                            break;
-                        }
-                        write!(right, newer_bounds);
-                        duplicates += 1;
-                        advance!(left, older, older_bounds);
-                        advance!(right, newer, newer_bounds);
+                let parting = part::<U>(left.suffix(&older_bounds, lcp), right.suffix(&newer_bounds, lcp));
+                if parting.left == parting.right {
+                    if !L::REPLACES {
+                        break;
                     }
-                    (Some(unit), other) if other.is_none_or(|other| other < unit) => {
-                        write!(right, newer_bounds);
-                        left.code = U::code(lcp + parting.same, unit);
-                        advance!(right, newer, newer_bounds);
-                    }
-                    (_, unit) => {
-                        write!(left, older_bounds);
-                        right.code = U::code(lcp + parting.same, unit.unwrap_or(0));
-                        advance!(left, older, older_bounds);
-                    }
+                    write!(right, newer_bounds);
+                    duplicates += 1;
+                    advance!(left, older, older_bounds);
+                    advance!(right, newer, newer_bounds);
+                } else if parting.left > parting.right {
+                    write!(right, newer_bounds);
+                    left.code = U::code(lcp + parting.same, parting.left - 1);
+                    advance!(right, newer, newer_bounds);
+                } else {
+                    write!(left, older_bounds);
+                    right.code = U::code(lcp + parting.same, parting.right - 1);
+                    advance!(left, older, older_bounds);
                 }
             }
         }

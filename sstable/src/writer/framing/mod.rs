@@ -25,7 +25,7 @@ mod span;
 mod tests;
 mod writer;
 
-pub use burst::Burst;
+pub use burst::{Burst, Readable};
 pub use error::AppendError;
 pub use span::{Assemble, ByteSpan};
 pub use writer::{EXTENT_UNITS_MAX, FrameWriter, Run};

@@ -3,8 +3,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::burst::Burst;
-use super::{Assemble, FrameWriter};
+use super::{Assemble, Burst, FrameWriter, Readable};
 use crate::front_coding::encode_batch;
 use crate::policy::Policy;
 use crate::unit::{Bit, Byte, Unit};
@@ -46,8 +45,9 @@ fn frames_of_bytes_are_those_of_the_batch_encoder() {
 #[test]
 fn bursts_refuse_bodies_outside_of_their_bytes() {
     fn refused<U: Burst + Assemble>(policy: Policy) {
-        let bytes = [0x5a; 400];
-        let len = 100 * 8 / U::BITS;
+        let bytes = [0x5a; 900];
+        let (inside, all) = (Readable::new(&bytes[200..700]), Readable::new(&bytes));
+        let len = 500 * 8 / U::BITS;
         let mut writer = FrameWriter::<U>::new(policy, None).expect("legal");
         writer.try_reserve(4_096 * 8 / U::BITS, 100).expect("memory");
         let mut burst = U::burst(&mut writer);
@@ -59,17 +59,17 @@ fn bursts_refuse_bodies_outside_of_their_bytes() {
         ] {
             let body = end.wrapping_sub(start);
             assert!(
-                !U::append::<false>(&mut burst, 0, body / 2, &bytes[200..300], start, end),
+                !U::append::<false>(&mut burst, 0, body / 2, inside, start, end),
                 "{start} {end}"
             );
             assert!(
-                !U::append_run(&mut burst, 0, body / 2, &bytes[200..300], start, end),
+                !U::append_run(&mut burst, 0, body / 2, inside, start, end),
                 "{start} {end}"
             );
         }
-        assert!(!U::append_run(&mut burst, u32::MAX, 8, &bytes, 0, 8));
+        assert!(!U::append_run(&mut burst, u32::MAX, 8, all, 0, 8));
         assert!(
-            U::append::<false>(&mut burst, 0, 4, &bytes, 0, 8),
+            U::append::<false>(&mut burst, 0, 4, inside, 0, 8),
             "what lies inside is taken"
         );
         U::commit(burst);

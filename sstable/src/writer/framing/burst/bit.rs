@@ -13,6 +13,7 @@
     reason = "stores into reserved memory behind the end of a vector"
 )]
 
+use super::{BODY_REACH_BYTES, Readable};
 use crate::policy::BackspaceCode;
 use crate::unit::Bit;
 use crate::writer::framing::FrameWriter;
@@ -23,6 +24,8 @@ const FIELD_MAX: u32 = 56;
 const BODY_MAX: usize = 1024;
 /// Bytes an append may touch behind the last complete byte of the frames.
 const ROOM: usize = 8 + 8 + BODY_MAX / 8 + 8;
+
+const _: () = assert!((1 + BODY_MAX / 8 + 8) as u64 <= BODY_REACH_BYTES);
 
 /// See [`Burst`](super::Burst).
 ///
@@ -112,7 +115,7 @@ impl<'w> BitBurst<'w> {
         &mut self,
         retained: u64,
         key_units: u64,
-        readable: &[u8],
+        readable: Readable<'_>,
         start: u64,
         end: u64,
     ) -> bool {
@@ -128,10 +131,12 @@ impl<'w> BitBurst<'w> {
         if (lead | suffix | value) >= COUNT_END || body > BODY_MAX as u64 || self.at >= self.at_end {
             return false;
         }
-        // Eight bytes can be read from any bit of the body.
-        if start > end || end / 8 + 8 > readable.len() as u64 {
+        // Eight bytes can be read from any bit of the body, which is shorter than that reach: so `end` is not before
+        // `start` either.
+        if !readable.holds_body(start / 8) {
             return false;
         }
+        let readable = readable.bytes();
         let (mut controls, mut controls_len) = code(lead);
         let (suffix_code, suffix_len) = code(suffix);
         controls_len += suffix_len;
@@ -152,7 +157,7 @@ impl<'w> BitBurst<'w> {
         }
         self.records_until_block -= 1;
         self.key_units = key_units;
-        // SAFETY: `start <= end`, so eight bytes can be read there.
+        // SAFETY: the reach begins there.
         let first = unsafe { window(readable, start) };
         #[expect(clippy::cast_possible_truncation, reason = "at most BODY_MAX")]
         let body = body as u32;
@@ -175,7 +180,7 @@ impl<'w> BitBurst<'w> {
         &mut self,
         records: u32,
         key_units: u64,
-        readable: &[u8],
+        readable: Readable<'_>,
         start: u64,
         end: u64,
     ) -> bool {
@@ -183,6 +188,7 @@ impl<'w> BitBurst<'w> {
         if len > BODY_MAX as u64 || self.at >= self.at_end || records > self.records_until_block {
             return false;
         }
+        let readable = readable.bytes();
         if start > end || end / 8 + 8 > readable.len() as u64 {
             return false;
         }

@@ -11,6 +11,7 @@
     reason = "stores into reserved memory behind the end of a vector"
 )]
 
+use super::{BODY_REACH_BYTES, Readable};
 use crate::unit::Byte;
 use crate::writer::framing::FrameWriter;
 
@@ -22,6 +23,8 @@ const COUNT_END: usize = 128;
 const BODY_MAX: usize = 2 * (COUNT_END - 1);
 /// Bytes an append may touch behind the end of the frames.
 const ROOM: usize = 8 + BODY_MAX + CHUNK;
+
+const _: () = assert!((BODY_MAX + CHUNK) as u64 <= BODY_REACH_BYTES);
 
 /// See [`Burst`](super::Burst).
 ///
@@ -66,7 +69,7 @@ impl<'w> ByteBurst<'w> {
         &mut self,
         retained: u64,
         key_units: u64,
-        readable: &[u8],
+        readable: Readable<'_>,
         start: u64,
         end: u64,
     ) -> bool {
@@ -82,7 +85,8 @@ impl<'w> ByteBurst<'w> {
         if (lead | suffix | value) >= COUNT_END as u64 || self.at >= self.at_end {
             return false;
         }
-        if start > end || end.saturating_add(CHUNK as u64) > readable.len() as u64 {
+        // The body is shorter than that reach, so `end` is not before `start` either.
+        if !readable.holds_body(start) {
             return false;
         }
         if block_start {
@@ -108,8 +112,8 @@ impl<'w> ByteBurst<'w> {
         // SAFETY: eight of those bytes.
         unsafe { out.cast::<u64>().write_unaligned(controls.to_le()) };
         self.at += controls_len;
-        // SAFETY: ROOM holds controls and body, and `start <= end` and `end + CHUNK <= readable.len()`.
-        unsafe { self.copy(readable, start, body) };
+        // SAFETY: ROOM holds controls and body, and the reach holds the body and a chunk from `start` on.
+        unsafe { self.copy(readable.bytes(), start, body) };
         true
     }
 
@@ -119,24 +123,34 @@ impl<'w> ByteBurst<'w> {
         &mut self,
         records: u32,
         key_units: u64,
-        readable: &[u8],
+        readable: Readable<'_>,
         start: u64,
         end: u64,
     ) -> bool {
         let len = end.wrapping_sub(start);
-        if len > BODY_MAX as u64 || self.at >= self.at_end || records > self.records_until_block {
+        if self.at >= self.at_end || records > self.records_until_block {
             return false;
         }
+        let readable = readable.bytes();
         if start > end || end.saturating_add(CHUNK as u64) > readable.len() as u64 {
             return false;
         }
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "below the length of a slice; at most BODY_MAX"
-        )]
+        #[expect(clippy::cast_possible_truncation, reason = "below the length of a slice")]
         let (start, len) = (start as usize, len as usize);
-        // SAFETY: `at < at_end`, so ROOM holds the frames; `start <= end` and `end + CHUNK <= readable.len()`.
-        unsafe { self.copy(readable, start, len) };
+        if len > BODY_MAX {
+            if len > self.at_end - self.at {
+                return false;
+            }
+            // SAFETY: `at < at_end`, within the allocation.
+            let out = unsafe { self.base.add(self.at) };
+            let from = readable[start..start + len].as_ptr();
+            // SAFETY: `at + len <= at_end`, within the allocation, which is another object than a borrowed slice.
+            unsafe { std::ptr::copy_nonoverlapping(from, out, len) };
+            self.at += len;
+        } else {
+            // SAFETY: `at < at_end`, so ROOM holds the frames; `start <= end` and `end + CHUNK <= readable.len()`.
+            unsafe { self.copy(readable, start, len) };
+        }
         self.records_until_block -= records;
         self.key_units = key_units;
         true

@@ -15,12 +15,17 @@
 
 mod bit;
 mod byte;
+mod readable;
 
 pub use bit::BitBurst;
 pub use byte::ByteBurst;
+pub use readable::Readable;
 
 use super::FrameWriter;
 use crate::unit::{Bit, Byte, Unit};
+
+/// The longest body of a short record, and what is copied with it.
+const BODY_REACH_BYTES: u64 = 2 * 127 + 32;
 
 /// Units whose frames can be written in bursts.
 pub trait Burst: Unit {
@@ -39,12 +44,12 @@ pub trait Burst: Unit {
     /// literal and value are the units `start..end` of `readable`. `COMMON` says that the stream declares a common
     /// width. False means that nothing has changed and the writer has to take the record; so does a `start` behind `end`.
     ///
-    /// Bytes of `readable` behind `end` may be read, never those behind its end.
+    /// Bytes of `readable` behind `end` may be read, never those behind its end; so it takes no record near that end.
     fn append<const COMMON: bool>(
         burst: &mut Self::Lent<'_>,
         retained: u64,
         key_units: u64,
-        readable: &[u8],
+        readable: Readable<'_>,
         start: u64,
         end: u64,
     ) -> bool;
@@ -59,7 +64,7 @@ pub trait Burst: Unit {
         burst: &mut Self::Lent<'_>,
         records: u32,
         key_units: u64,
-        readable: &[u8],
+        readable: Readable<'_>,
         start: u64,
         end: u64,
     ) -> bool;
@@ -83,7 +88,7 @@ impl Burst for Byte {
         burst: &mut ByteBurst<'_>,
         retained: u64,
         key_units: u64,
-        readable: &[u8],
+        readable: Readable<'_>,
         start: u64,
         end: u64,
     ) -> bool {
@@ -100,7 +105,7 @@ impl Burst for Byte {
         burst: &mut ByteBurst<'_>,
         records: u32,
         key_units: u64,
-        readable: &[u8],
+        readable: Readable<'_>,
         start: u64,
         end: u64,
     ) -> bool {
@@ -126,7 +131,7 @@ impl Burst for Bit {
         burst: &mut BitBurst<'_>,
         retained: u64,
         key_units: u64,
-        readable: &[u8],
+        readable: Readable<'_>,
         start: u64,
         end: u64,
     ) -> bool {
@@ -143,7 +148,7 @@ impl Burst for Bit {
         burst: &mut BitBurst<'_>,
         records: u32,
         key_units: u64,
-        readable: &[u8],
+        readable: Readable<'_>,
         start: u64,
         end: u64,
     ) -> bool {
