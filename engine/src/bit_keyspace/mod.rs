@@ -228,6 +228,18 @@ impl BitRange {
     }
 }
 
+impl BitRange {
+    /// Sends the front to the first key of the range that is not below `key`; as [`Range::seek`].
+    pub fn seek(&mut self, key: BitStr<'_>) {
+        self.0.seek(encode_key(key));
+    }
+
+    /// Sends the back to the last key of the range that is not above `key`; as [`Range::seek_back`].
+    pub fn seek_back(&mut self, key: BitStr<'_>) {
+        self.0.seek_back(encode_key(key));
+    }
+}
+
 impl Iterator for BitRange {
     type Item = Result<(BitString, BitValue)>;
 

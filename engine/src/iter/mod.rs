@@ -43,7 +43,8 @@ pub(crate) type Bounds = (Bound<Key>, Bound<Key>);
 
 /// The keys and values of a range, in key order, at one instant. Pins that instant's tables until it is dropped.
 ///
-/// After an error the iterator is at its end: the error was its last item. Not so when a composition law gave no value
+/// At its end it can be sent back, by [`Range::seek`].
+/// After an error the iterator is at its end for good: the error was its last item. Not so when a composition law gave no value
 /// ([`Error::LawFailed`], [`Error::LawUnknown`]): that error stands in place of its key, and the next key follows.
 #[derive(Debug)]
 pub struct Range {
@@ -52,8 +53,12 @@ pub struct Range {
     bounds: Bounds,
     front: Option<Merged>,
     back: Option<Merged>,
+    /// Where the ends were sent to, if they were.
+    front_sought: Option<Key>,
+    back_sought: Option<Key>,
     /// An error still to be handed out.
     failure: Option<Error>,
+    has_failed: bool,
     is_over: bool,
 }
 
@@ -66,9 +71,34 @@ impl Range {
             bounds,
             front: None,
             back: None,
+            front_sought: None,
+            back_sought: None,
             failure: None,
+            has_failed: false,
             is_over,
         }
+    }
+
+    /// Sends the front to the first key of the range that is not below `key`, ahead or back: `next` gives that one. The other end stays
+    /// where it is; in a range that was over it goes back to its bound. Costs what opening a range does. After an error there is
+    /// nothing to go to.
+    pub fn seek(&mut self, key: impl AsRef<[u8]>) {
+        if self.is_over {
+            (self.back, self.back_sought) = (None, None);
+        }
+        self.front = None;
+        self.front_sought = Some(Key::from(key.as_ref()));
+        self.is_over = self.has_failed || bounds_are_empty(&self.bounds.0, &self.bounds.1);
+    }
+
+    /// Sends the back to the last key of the range that is not above `key`: `next_back` gives that one. Otherwise as [`Range::seek`].
+    pub fn seek_back(&mut self, key: impl AsRef<[u8]>) {
+        if self.is_over {
+            (self.front, self.front_sought) = (None, None);
+        }
+        self.back = None;
+        self.back_sought = Some(Key::from(key.as_ref()));
+        self.is_over = self.has_failed || bounds_are_empty(&self.bounds.0, &self.bounds.1);
     }
 
     /// A range whose only item is an error.
@@ -82,7 +112,7 @@ impl Range {
 
     fn advance(&mut self, direction: Direction) -> Option<Result<(Key, Value)>> {
         if let Some(error) = self.failure.take() {
-            self.is_over = true;
+            (self.has_failed, self.is_over) = (true, true);
             return Some(Err(error));
         }
         if self.is_over {
@@ -92,19 +122,35 @@ impl Range {
         self.is_over = match &item {
             None => true,
             Some(Ok(_)) => false,
-            Some(Err(error)) => !error.concerns_one_key(),
+            Some(Err(error)) => {
+                self.has_failed = !error.concerns_one_key();
+                self.has_failed
+            }
         };
         item
     }
 
     fn try_advance(&mut self, direction: Direction) -> Result<Option<(Key, Value)>> {
-        let (near, far) = match direction {
-            Direction::Forward => (&mut self.front, &self.back),
-            Direction::Backward => (&mut self.back, &self.front),
+        let (near, far, far_sought) = match direction {
+            Direction::Forward => (&mut self.front, &self.back, &self.back_sought),
+            Direction::Backward => (&mut self.back, &self.front, &self.front_sought),
         };
         if near.is_none() {
+            let bounds = match direction {
+                Direction::Forward => (
+                    narrowed(&self.bounds.0, &self.front_sought, direction),
+                    self.bounds.1.clone(),
+                ),
+                Direction::Backward => (
+                    self.bounds.0.clone(),
+                    narrowed(&self.bounds.1, &self.back_sought, direction),
+                ),
+            };
+            if bounds_are_empty(&bounds.0, &bounds.1) {
+                return Ok(None);
+            }
             let (sources, shades) =
-                source::open_all(&self.instant, self.keyspace.number, &self.bounds, direction)?;
+                source::open_all(&self.instant, self.keyspace.number, &bounds, direction)?;
             *near = Some(Merged::new(direction, sources, shades, &self.keyspace));
         }
         let near = near.as_mut().expect("opened above");
@@ -117,10 +163,27 @@ impl Range {
             .as_ref()
             .and_then(Merged::current_key)
             .is_some_and(|end| direction.compare(key, end).is_ge());
-        if met {
+        let passed = far_sought
+            .as_ref()
+            .is_some_and(|sought| direction.compare(key, sought).is_gt());
+        if met || passed {
             return Ok(None);
         }
         Ok(Some((Key::from(key), near.current_value()?)))
+    }
+}
+
+/// The bound of an end that was sent to a key, in the direction it walks.
+fn narrowed(bound: &Bound<Key>, sought: &Option<Key>, direction: Direction) -> Bound<Key> {
+    let Some(sought) = sought else {
+        return bound.clone();
+    };
+    match bound {
+        // An excluded key that is sought stays excluded.
+        Bound::Included(key) | Bound::Excluded(key) if direction.compare(key, sought).is_ge() => {
+            bound.clone()
+        }
+        _ => Bound::Included(sought.clone()),
     }
 }
 

@@ -190,3 +190,72 @@ fn inverted_and_empty_bounds_are_empty_and_return_no_neighbour() {
         0
     );
 }
+
+/// Where an end of a range stands.
+#[derive(Clone, Debug)]
+enum End {
+    AtBound,
+    /// Sent to this key.
+    Sent(Vec<u8>),
+    /// Has handed out this key.
+    Behind(Vec<u8>),
+}
+
+#[test]
+fn ends_can_be_sent_ahead_and_back_and_walk_on_from_there() {
+    for seed in 0..12 {
+        let (db, model) = mixed(seed);
+        let mut rng = Rng::new(seed ^ 0x5EE6);
+        for _ in 0..20 {
+            let bounds = (bound(&mut rng), bound(&mut rng));
+            let all = expected(&model, &bounds);
+            let mut range = db.range(bounds.clone());
+            let (mut front, mut back, mut is_over) = (End::AtBound, End::AtBound, false);
+            for step in 0..60 {
+                let context = format!("seed {seed}, {bounds:?}, step {step}, {front:?} {back:?}");
+                let sought = key(&mut rng);
+                match rng.below(8) {
+                    0 => {
+                        back = if is_over { End::AtBound } else { back };
+                        range.seek(&sought);
+                        (front, is_over) = (End::Sent(sought), false);
+                    }
+                    1 => {
+                        front = if is_over { End::AtBound } else { front };
+                        range.seek_back(&sought);
+                        (back, is_over) = (End::Sent(sought), false);
+                    }
+                    side => {
+                        let left = all.iter().filter(|(key, _)| {
+                            let is_behind_front = match &front {
+                                End::AtBound => true,
+                                End::Sent(at) => key >= at,
+                                End::Behind(at) => key > at,
+                            };
+                            let is_before_back = match &back {
+                                End::AtBound => true,
+                                End::Sent(at) => key <= at,
+                                End::Behind(at) => key < at,
+                            };
+                            is_behind_front && is_before_back && !is_over
+                        });
+                        let left: Vec<_> = left.collect();
+                        let (found, next) = if side % 2 == 0 {
+                            (range.next(), left.first())
+                        } else {
+                            (range.next_back(), left.last())
+                        };
+                        let found = found.map(|item| item.expect("readable"));
+                        let found = found.map(|(key, value)| (key.into_vec(), value.to_vec()));
+                        assert_eq!(found.as_ref(), next.copied(), "{context}");
+                        match found {
+                            None => is_over = true,
+                            Some((key, _)) if side % 2 == 0 => front = End::Behind(key),
+                            Some((key, _)) => back = End::Behind(key),
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
