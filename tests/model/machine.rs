@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
 
-use tephradb::{Db, Durability, Keyspace, KeyspaceOptions, Range, Snapshot};
+use tephradb::{AppendBytes, Db, Durability, Keyspace, KeyspaceOptions, Range, Snapshot};
 
-use crate::plan::{KEYSPACES, Key, Op, Plan};
+use crate::plan::{COMPOSING, KEYSPACES, Key, Op, Plan};
 
 type Map = BTreeMap<Key, Vec<u8>>;
 type Maps = [Map; KEYSPACES];
@@ -20,6 +20,8 @@ pub(crate) enum Fault {
     DeleteForgotten,
     /// Range deletes do nothing.
     DeleteRangeForgotten,
+    /// A merge replaces what was there.
+    MergeForgetsOlder,
     /// Overwrites do nothing.
     OverwriteForgotten,
     /// An excluded end of a range is included.
@@ -39,9 +41,10 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    pub(crate) const PLANTED: [Fault; 10] = [
+    pub(crate) const PLANTED: [Fault; 11] = [
         Fault::DeleteForgotten,
         Fault::DeleteRangeForgotten,
+        Fault::MergeForgetsOlder,
         Fault::OverwriteForgotten,
         Fault::RangeEndIncluded,
         Fault::PrefixEndsAtFf,
@@ -95,7 +98,9 @@ impl Machine<'_> {
     fn open(&mut self) -> Result<(), String> {
         let db = Db::open(self.folder.path(), self.plan.options.build()).map_err(told)?;
         let second = db.keyspace("second", KeyspaceOptions::default()).map_err(told)?;
-        self.keyspaces = vec![db.default_keyspace().clone(), second];
+        let appending = KeyspaceOptions::default().compose(AppendBytes::NAME, AppendBytes);
+        let third = db.keyspace("third", appending).map_err(told)?;
+        self.keyspaces = vec![db.default_keyspace().clone(), second, third];
         self.db = Some(db);
         Ok(())
     }
@@ -116,6 +121,15 @@ impl Machine<'_> {
         }
     }
 
+    fn model_merge(&mut self, keyspace: usize, key: &Key, operand: &[u8]) {
+        let forgets = self.fault == Fault::MergeForgetsOlder;
+        let value = self.map(keyspace).entry(key.clone()).or_default();
+        if forgets {
+            value.clear();
+        }
+        value.extend_from_slice(operand);
+    }
+
     fn model_delete(&mut self, keyspace: usize, key: &Key) {
         if self.fault != Fault::DeleteForgotten {
             self.map(keyspace).remove(key);
@@ -127,6 +141,10 @@ impl Machine<'_> {
             Op::Put { keyspace, key, value } => {
                 self.keyspaces[*keyspace].put(key, value).map_err(told)?;
                 self.model_put(*keyspace, key, value);
+            }
+            Op::Merge { key, operand } => {
+                self.keyspaces[COMPOSING].merge(key, operand).map_err(told)?;
+                self.model_merge(COMPOSING, key, operand);
             }
             Op::Delete { keyspace, key } => {
                 self.keyspaces[*keyspace].delete(key).map_err(told)?;
@@ -208,6 +226,7 @@ impl Machine<'_> {
         let mut batch = self.db().batch();
         for (keyspace, key, value) in writes {
             match value {
+                Some(value) if *keyspace == COMPOSING => batch.merge(&self.keyspaces[*keyspace], key, value),
                 Some(value) => batch.put(&self.keyspaces[*keyspace], key, value),
                 None => batch.delete(&self.keyspaces[*keyspace], key),
             };
@@ -216,6 +235,7 @@ impl Machine<'_> {
         let lost = usize::from(self.fault == Fault::BatchTailLost && !writes.is_empty());
         for (keyspace, key, value) in &writes[..writes.len() - lost] {
             match value {
+                Some(value) if *keyspace == COMPOSING => self.model_merge(*keyspace, key, value),
                 Some(value) => self.model_put(*keyspace, key, value),
                 None => self.model_delete(*keyspace, key),
             }
@@ -236,7 +256,12 @@ impl Machine<'_> {
             None => of.delete_range(range).map_err(told)?,
             Some((key, value)) => {
                 let mut batch = self.db().batch();
-                batch.delete_range(of, range).put(of, key, value);
+                batch.delete_range(of, range);
+                if keyspace == COMPOSING {
+                    batch.merge(of, key, value);
+                } else {
+                    batch.put(of, key, value);
+                }
                 batch.commit(Durability::Process).map_err(told)?;
             }
         }
@@ -245,8 +270,10 @@ impl Machine<'_> {
                 self.map(keyspace).remove(&key);
             }
         }
-        if let Some((key, value)) = then {
-            self.model_put(keyspace, key, value);
+        match then {
+            Some((key, value)) if keyspace == COMPOSING => self.model_merge(keyspace, key, value),
+            Some((key, value)) => self.model_put(keyspace, key, value),
+            None => {}
         }
         Ok(())
     }

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Memtables and tables are tiny, so that a few hundred operations cross every border between memtable, flushed table,
-//! merged table, log and manifest. Two keyspaces share each batch and each reopening.
+//! merged table, log and manifest. Three keyspaces, one of which composes, share each batch and each reopening.
 //!
 //! The canaries run the same machine with a model that gives one kind of wrong answer: each must be noticed.
 //!

@@ -9,8 +9,10 @@ use crate::rng::Rng;
 /// Operations of one history.
 const OPS_MIN: usize = 150;
 const OPS_MAX: usize = 450;
-/// Keyspaces in use: the default one and a named one.
-pub(crate) const KEYSPACES: usize = 2;
+/// Keyspaces in use: the default one, a named one, and one that composes.
+pub(crate) const KEYSPACES: usize = 3;
+/// The keyspace whose law is to append. There a batch merges where elsewhere it puts.
+pub(crate) const COMPOSING: usize = 2;
 
 pub(crate) type Key = Vec<u8>;
 
@@ -20,6 +22,11 @@ pub(crate) enum Op {
         keyspace: usize,
         key: Key,
         value: Vec<u8>,
+    },
+    /// Merges into the composing keyspace.
+    Merge {
+        key: Key,
+        operand: Vec<u8>,
     },
     Delete {
         keyspace: usize,
@@ -142,9 +149,13 @@ impl RandomOptions {
 }
 
 fn random_op(rng: &mut Rng, number: usize, key_len_max: usize) -> Op {
-    let keyspace = if rng.one_in(4) { 1 } else { 0 };
+    let keyspace = *rng.pick(&[0, 0, 0, 0, 1, COMPOSING, COMPOSING]);
     let key = random_key(rng, key_len_max);
     match rng.below(104) {
+        0..24 if keyspace == COMPOSING => Op::Merge {
+            key,
+            operand: random_value(rng, number),
+        },
         0..34 => Op::Put {
             keyspace,
             key,

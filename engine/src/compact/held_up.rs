@@ -22,6 +22,13 @@ struct HeldUp {
     failed_on: Option<(Vec<u64>, u64)>,
 }
 
+impl HeldUp {
+    /// A law that was not known may have been given since.
+    fn is_still(&self, keyspace: &KeyspaceCore) -> bool {
+        self.failed_on.is_some() || keyspace.law().is_err()
+    }
+}
+
 /// The keyspaces that are passed by. Empty nearly always.
 #[derive(Debug, Default)]
 pub(crate) struct HeldUpKeyspaces {
@@ -52,11 +59,16 @@ impl HeldUpKeyspaces {
             self.by_number.write().insert(keyspace.number, held_up);
             return false;
         }
-        let by_number = self.by_number.read();
-        let failed_on = by_number
-            .get(&keyspace.number)
-            .and_then(|held_up| held_up.failed_on.as_ref());
-        failed_on.is_none_or(|failed_on| *failed_on != inputs_of(job, view))
+        let mut by_number = self.by_number.write();
+        match by_number.get(&keyspace.number).map(|held_up| &held_up.failed_on) {
+            None => true,
+            Some(Some(failed_on)) => *failed_on != inputs_of(job, view),
+            Some(None) => {
+                // The law was given since.
+                by_number.remove(&keyspace.number);
+                true
+            }
+        }
     }
 
     /// Notes how a job ended. Returns whether it was the law that stopped it.
@@ -84,9 +96,14 @@ impl HeldUpKeyspaces {
         }
     }
 
-    /// Whether a keyspace is passed by.
-    pub(crate) fn contains(&self, keyspace: u32) -> bool {
-        self.by_number.read().contains_key(&keyspace)
+    /// Whether a keyspace is passed by, so that waiting for its compaction is of no use.
+    pub(crate) fn contains(&self, keyspace: &KeyspaceCore) -> bool {
+        keyspace.is_composing()
+            && self
+                .by_number
+                .read()
+                .get(&keyspace.number)
+                .is_some_and(|held_up| held_up.is_still(keyspace))
     }
 
     /// Refuses another record for a keyspace that is held up and has `l0_tables_max` flushed tables.
@@ -100,13 +117,13 @@ impl HeldUpKeyspaces {
             return Ok(());
         }
         let by_number = self.by_number.read();
-        let Some(held_up) = by_number.get(&keyspace.number) else {
+        let held_up = by_number.get(&keyspace.number);
+        let Some(held_up) = held_up.filter(|held_up| held_up.is_still(keyspace)) else {
             return Ok(());
         };
         let is_full = version
             .keyspace(keyspace.number)
             .is_some_and(|view| view.flushed_tables().len() >= l0_tables_max);
-        // A law given since then gets its chance before more is written.
         if is_full {
             return Err(Error::LawHoldsUp {
                 keyspace: keyspace.name.clone(),

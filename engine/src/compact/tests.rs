@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::collections::BTreeMap;
 
 use super::{CompactionStart, merge};
-use crate::KeyspaceOptions;
 use crate::db::Engine;
 use crate::keyspace::KeyspaceCore;
 use crate::table_file::TableFile;
 use crate::tests::{TestDb, manual};
 use crate::version::TableView;
+use crate::{AppendBytes, KeyspaceOptions};
 
 /// The outputs of a merge that is not installed yet.
 pub(crate) fn merge_for_tests(
@@ -299,4 +299,58 @@ fn a_late_range_delete_costs_no_look_up_by_key() {
         .install_merge(&start, 0, &inputs, outputs)
         .expect("installs");
     assert_eq!(db.contents().len(), 50_000 - 48_901);
+}
+
+#[test]
+fn a_put_flushed_while_a_compaction_runs_ends_the_history_in_its_outputs() {
+    let db = TestDb::open(manual().target_table_bytes(300));
+    let options = KeyspaceOptions::default().compose(AppendBytes::NAME, AppendBytes);
+    let logs = db.keyspace("logs", options).expect("creates");
+    for operand in ["1", "2"] {
+        for number in 0..60u32 {
+            logs.merge(number.to_be_bytes(), operand).expect("merge");
+        }
+        db.flush().expect("flush");
+    }
+    let engine = db.default_keyspace().handle().engine();
+    let start = engine.start_compaction();
+    let inputs: Vec<TableView> = {
+        let layers = engine.layers();
+        let view = layers.version.keyspace(logs.number()).expect("exists");
+        view.tables().rev().cloned().collect()
+    };
+    let outputs = merge::merge(engine, logs.core(), &inputs, 6).expect("merges");
+    {
+        for number in 0..60u32 {
+            match number % 4 {
+                0 => logs.put(number.to_be_bytes(), "new").expect("put"),
+                1 => logs.delete(number.to_be_bytes()).expect("delete"),
+                2 => logs.merge(number.to_be_bytes(), "3").expect("merge"),
+                _ => {}
+            }
+        }
+        db.flush().expect("flush");
+        logs.merge(0u32.to_be_bytes(), "4").expect("merge");
+        db.flush().expect("flush");
+    }
+    engine
+        .install_merge(&start, logs.number(), &inputs, outputs)
+        .expect("installs");
+    drop((start, inputs));
+    for round in 0..2 {
+        for number in 0..60u32 {
+            let expected = match number {
+                0 => Some("new4"),
+                _ => [Some("new"), None, Some("123"), Some("12")][number as usize % 4],
+            };
+            let found = logs.get(number.to_be_bytes()).expect("get");
+            assert_eq!(
+                found.as_deref(),
+                expected.map(str::as_bytes),
+                "key {number}, round {round}"
+            );
+        }
+        db.assert_sound();
+        db.compact().expect("compact");
+    }
 }

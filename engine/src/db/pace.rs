@@ -171,15 +171,15 @@ impl Engine {
         };
         let flush = Backlog::of_flush(layers.frozen.len(), active_bytes, &self.options);
         touched.iter().fold(flush, |backlog, keyspace| {
-            backlog.max(self.compaction_backlog(&layers, keyspace.number()))
+            backlog.max(self.compaction_backlog(&layers, keyspace))
         })
     }
 
-    fn compaction_backlog(&self, layers: &Layers, keyspace: u32) -> Backlog {
-        let flushed_count = if self.held_up.contains(keyspace) {
+    fn compaction_backlog(&self, layers: &Layers, keyspace: &Keyspace) -> Backlog {
+        let flushed_count = if self.held_up.contains(keyspace.core()) {
             0
         } else {
-            layers.version.flushed_table_count(keyspace)
+            layers.version.flushed_table_count(keyspace.number())
         };
         Backlog::of_compaction(flushed_count, &self.options)
     }

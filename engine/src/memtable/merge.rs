@@ -3,15 +3,15 @@
 //! ```text
 //! nothing          the operand, for whatever older layers hold
 //! delete           a put of the operand: the history has ended
-//! put, merge       parts  [ 5000 | 300 | 20 ]  and an operand of 8 bytes:
-//!                  from the newest on, as long as a part is at most 8 times as long as all that is newer:  20, but not 300
-//!                  [ 5000 | 300 | compose(20, 8) ]
+//! put, merge       parts  [ 5000 | 300 | 15 ]  and an operand of 8 bytes:
+//!                  from the newest on, as long as a part is at most twice as long as all that is newer:  15, but not 300
+//!                  [ 5000 | 300 | compose(15, 8) ]
 //! ```
 //!
 //! So values of one size become one part at once, and a value that grows by appending is copied a logarithmic number of times in all,
-//! not once an operand. There are never more than [`PARTS_MAX`] parts, unless the law fails: then the operand is put on top as it
-//! is, and one that would be too many is refused before it is logged, with the law's error. Operands replayed from the log are never
-//! refused; without their law they wait as they are.
+//! not once an operand. There are never more than [`PARTS_MAX`] parts. Where the law fails, the operand is put on top as it
+//! is; on [`UNCOMPOSED_MAX`] parts it is refused before it is logged, with the law's error. Operands replayed from the log are never
+//! refused; without their law they wait as they are, and may be more.
 
 use std::sync::Arc;
 
@@ -21,10 +21,15 @@ use crate::keyspace::KeyspaceCore;
 use crate::law::Composed;
 
 /// Most parts an entry has: what a read composes, and the most tables that a flush needs for operands that do not compose.
-pub(crate) const PARTS_MAX: usize = 8;
+pub(crate) const PARTS_MAX: usize = 24;
+
+/// Parts on which no operand is put that does not compose with them.
+pub(crate) const UNCOMPOSED_MAX: usize = 8;
+
+const _: () = assert!(UNCOMPOSED_MAX <= PARTS_MAX);
 
 /// A part is composed with what is newer if it is at most this many times as long.
-const COMPOSED_LEN_RATIO: usize = 8;
+const COMPOSED_LEN_RATIO: usize = 2;
 
 /// Whether an operand may be refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +67,7 @@ pub(crate) fn merged(
             entry.push_part(kept, Arc::from(composed));
             Ok(entry)
         }
-        Err(failure) if refusals == Refusals::Allowed && entry.part_count() >= PARTS_MAX => Err(failure),
+        Err(failure) if refusals == Refusals::Allowed && entry.part_count() >= UNCOMPOSED_MAX => Err(failure),
         Err(_) => {
             entry.push_part(entry.part_count(), Arc::from(operand.value()));
             Ok(entry)
@@ -85,16 +90,36 @@ fn parts_kept(entry: &Entry, operand_len_bytes: usize) -> usize {
     kept
 }
 
-/// Composes all parts behind the first `kept` with the operand, oldest first: the short ones come first, and are copied often.
+/// Composes all parts behind the first `kept` with the operand. In which order the calls come is the same to an associative law;
+/// the longest string comes last, so that it is copied once.
 fn compose_from(entry: &Entry, kept: usize, operand: &[u8], keyspace: &KeyspaceCore) -> Result<Vec<u8>> {
-    let mut parts = entry.parts().skip(kept).chain(std::iter::once(operand));
-    let mut composed = std::borrow::Cow::Borrowed(parts.next().expect("the operand at least"));
-    for newer in parts {
-        match keyspace.compose(entry.key(), &composed, newer)? {
-            Composed::Older => {}
-            Composed::Newer => composed = newer.into(),
-            Composed::Owned(owned) => composed = owned.into(),
-        }
+    let key = entry.key();
+    let len_bytes: usize = entry.parts().skip(kept).map(<[u8]>::len).sum();
+    if operand.len() < len_bytes {
+        // Parts get longer towards the oldest.
+        return entry.parts().rev().take(entry.part_count() - kept).try_fold(
+            operand.to_vec(),
+            |newer, older| {
+                Ok(match keyspace.compose(key, older, &newer)? {
+                    Composed::Older => older.to_vec(),
+                    Composed::Newer => newer,
+                    Composed::Owned(owned) => owned,
+                })
+            },
+        );
     }
-    Ok(composed.into_owned())
+    let mut parts = entry.parts().skip(kept);
+    let oldest = parts
+        .next()
+        .expect("fewer parts are kept than there are")
+        .to_vec();
+    parts
+        .chain(std::iter::once(operand))
+        .try_fold(oldest, |older, newer| {
+            Ok(match keyspace.compose(key, &older, newer)? {
+                Composed::Older => older,
+                Composed::Newer => newer.to_vec(),
+                Composed::Owned(owned) => owned,
+            })
+        })
 }

@@ -24,6 +24,8 @@ mod tests;
 use entry::Probe;
 pub(crate) use entry::{Entry, EntryKind, Part};
 pub(crate) use intervals::{Interval, Intervals};
+#[cfg(test)]
+pub(crate) use merge::UNCOMPOSED_MAX;
 pub(crate) use merge::{PARTS_MAX, Refusals, merged};
 
 use std::ops::{Bound, Range};

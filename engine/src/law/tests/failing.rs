@@ -84,7 +84,7 @@ fn operands_that_do_not_compose_are_kept_up_to_a_bound_and_flushed_in_order() {
     let accepted = (0..20)
         .take_while(|number| keyspace.merge("k", format!("{number}")).is_ok())
         .count();
-    assert_eq!(accepted + 1, crate::memtable::PARTS_MAX);
+    assert_eq!(accepted + 1, crate::memtable::UNCOMPOSED_MAX);
     let refused = keyspace.merge("k", "x").expect_err("refused");
     assert!(
         matches!(&refused, Error::LawFailed { key, .. } if key == "k"),
@@ -107,7 +107,7 @@ fn operands_that_do_not_compose_are_kept_up_to_a_bound_and_flushed_in_order() {
     db.flush()
         .expect("a failing law does not keep a memtable from becoming tables");
     assert_eq!(db.stats().memtable_entry_count, 0);
-    assert!(db.stats().table_count >= crate::memtable::PARTS_MAX);
+    assert!(db.stats().table_count >= crate::memtable::UNCOMPOSED_MAX);
     assert_eq!(get(&keyspace, "other"), Some(b"fine".to_vec()));
     drop(keyspace);
     // The same name with a law that takes everything: what was kept apart composes in the order it was written.

@@ -1,5 +1,7 @@
 //! Composing keyspaces, from a user's side.
 
+mod concurrent;
+mod crash;
 mod failing;
 mod random;
 mod semantics;

@@ -106,7 +106,13 @@ impl History {
             let key = format!("key {}", rng.below(key_count)).into_bytes();
             let value = History::value(rng, which);
             let (keyspace, model) = (&self.keyspaces[which], &mut self.models[which]);
-            match rng.below(20) {
+            match rng.below(21) {
+                20 => {
+                    let from = key;
+                    let to = format!("key {}", rng.below(key_count)).into_bytes();
+                    batch.delete_range(keyspace, from.clone()..to.clone());
+                    model.retain(|key, _| *key < from || *key >= to);
+                }
                 0..3 => {
                     batch.put(keyspace, &key, &value);
                     model.insert(key, value);

@@ -344,3 +344,88 @@ fn plain_keyspaces_refuse_merges_and_names_of_laws_are_checked() {
     let opened = crate::Db::open_with(std::sync::Arc::new(crate::vfs::MemFs::new()), "/other", options);
     assert!(matches!(opened, Err(Error::InvalidOption { .. })));
 }
+
+#[test]
+fn a_range_delete_ends_histories_wherever_it_and_the_merges_lie() {
+    // Borders before and behind the range delete: none, flush, reopen, compaction.
+    for borders in 0..16 {
+        let mut db = TestDb::open(manual());
+        let mut logs = appending(&db);
+        let cross = |db: &mut TestDb, logs: &mut crate::Keyspace, border: usize| match border {
+            1 => db.flush().expect("flush"),
+            2 => {
+                // Handles keep a database open.
+                *logs = db.default_keyspace().clone();
+                db.reopen();
+                *logs = appending(db);
+            }
+            3 => db.compact().expect("compact"),
+            _ => {}
+        };
+        for key in ["a", "b", "c", "d"] {
+            logs.merge(key, "1").expect("merge");
+        }
+        cross(&mut db, &mut logs, borders % 4);
+        logs.merge("b", "2").expect("merge");
+        let mut batch = db.batch();
+        batch
+            .merge(&logs, "c", "2")
+            .delete_range(&logs, "b".."d")
+            .merge(&logs, "c", "3");
+        batch.commit(Durability::Process).expect("commits");
+        cross(&mut db, &mut logs, borders / 4);
+        logs.merge("b", "4").expect("merge");
+        logs.merge("c", "4").expect("merge");
+        logs.merge("d", "4").expect("merge");
+        let expected = [("a", "1"), ("b", "4"), ("c", "34"), ("d", "14")].map(|(k, v)| (k.into(), v.into()));
+        for round in 0..3 {
+            assert_eq!(contents(&logs), expected, "borders {borders}, round {round}");
+            cross(&mut db, &mut logs, 1 + round);
+        }
+        logs.clear().expect("clear");
+        logs.merge("b", "5").expect("merge");
+        assert_eq!(contents(&logs), [("b".into(), "5".into())]);
+        db.compact().expect("compact");
+        assert_eq!(contents(&logs), [("b".into(), "5".into())]);
+        db.assert_sound();
+    }
+}
+
+/// Appending a byte at a time must not copy the whole value each time.
+#[test]
+fn a_value_that_grows_is_copied_a_logarithmic_number_of_times() {
+    let copied = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let counter = std::sync::Arc::clone(&copied);
+    let law = move |older: &[u8], newer: &[u8]| -> Result<Composed, LawFailure> {
+        counter.fetch_add(older.len() + newer.len(), std::sync::atomic::Ordering::Relaxed);
+        Ok(Composed::Owned([older, newer].concat()))
+    };
+    let db = TestDb::open(manual().memtable_bytes(64 << 20));
+    let logs = db
+        .keyspace("logs", KeyspaceOptions::default().compose("copying", law))
+        .expect("creates");
+    let copied_by_now = || copied.load(std::sync::atomic::Ordering::Relaxed);
+    let mut expected = Vec::new();
+    for number in 0..20_000u32 {
+        let operand = number.to_be_bytes().repeat(1 + number as usize % 40);
+        logs.merge("k", &operand).expect("merge");
+        expected.extend(operand);
+    }
+    let by_writes = copied_by_now();
+    assert!(
+        by_writes < 40 * expected.len(),
+        "{by_writes} bytes copied for {}",
+        expected.len()
+    );
+    assert_eq!(get(&logs, "k"), Some(expected.clone()));
+    let by_read = copied_by_now() - by_writes;
+    assert!(
+        by_read < 2 * expected.len(),
+        "a read copies {by_read} bytes for {}",
+        expected.len()
+    );
+    // One large operand on many small ones: the small ones meet first.
+    logs.merge("k", vec![b'x'; 10 << 20]).expect("merge");
+    let by_large = copied_by_now() - by_writes - by_read;
+    assert!(by_large < 3 * (10 << 20), "{by_large} bytes copied");
+}
