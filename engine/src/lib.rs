@@ -15,6 +15,7 @@
 //! |---|---|
 //! | `db` | the handle, the machine behind it, open and recovery, the life of a write, back-pressure |
 //! | `law` | what a keyspace makes of several records of one key |
+//! | `bit_keyspace`, `bit_key`, `unit_table` | keyspaces of bit strings: bits in tables, bytes of the same order elsewhere |
 //! | `memtable`, `batch` | a persistent ordered map; the record of one batch in the log |
 //! | `instant`, `snapshot`, `iter` | what readers hold: roots that never change, and merges over them |
 //! | `flush` | a frozen memtable becomes tables; its deletes become dead ordinals in older tables |
