@@ -31,9 +31,9 @@
 
 pub use tephra_engine::{
     AddU64, AppendBytes, Background, Batch, BitKeyspace, BitRange, BitStr, BitString, BitValue, Compose,
-    ComposeWithKey, Composed, Db, Durability, Error, Ingest, Key, KeyRange, Keyspace, KeyspaceOptions,
-    LawFailure, MaxU64, Options, Range, Result, Snapshot, Stats, Usability, Value, VerifyReport, clock,
-    limits, vfs,
+    ComposeWithKey, Composed, Db, Durability, Error, Event, EventListener, Ingest, Key, KeyRange, Keyspace,
+    KeyspaceOptions, LawFailure, LevelStats, MaxU64, Options, Range, Result, SizeEstimate, Snapshot, Stats,
+    Usability, Value, VerifyReport, clock, limits, vfs,
 };
 
 /// The code in the README compiles and does what it says.

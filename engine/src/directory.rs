@@ -1,6 +1,6 @@
 //! A database's directory: where it is, what operates on it, and whose clock it lives by.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,7 +9,9 @@ use tephra_wal::{BootId, FileHeader};
 
 use crate::clock::Clock;
 use crate::error::{Error, Result};
+use crate::event::{Event, Events};
 use crate::file_name::FileName;
+use crate::read_counters::ReadCounters;
 use crate::vfs::{FileKind, FileSystem};
 
 /// The directory of one open database. Clones share it.
@@ -18,8 +20,12 @@ pub(crate) struct Directory {
     pub(crate) file_system: Arc<dyn FileSystem>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) path: PathBuf,
-    /// Tables that left the version and wait for their last reader to be unlinked.
-    pinned: Arc<Mutex<BTreeSet<u64>>>,
+    /// What look-ups in its tables came to.
+    pub(crate) reads: Arc<ReadCounters>,
+    /// What is told to listeners.
+    pub(crate) events: Arc<Events>,
+    /// Tables that left the version and wait for their last reader to be unlinked, with the length of their files.
+    pinned: Arc<Mutex<BTreeMap<u64, u64>>>,
     /// Tables that somebody is writing beside flushes and compactions.
     building: Arc<Mutex<BTreeSet<u64>>>,
 }
@@ -39,13 +45,15 @@ impl Directory {
             file_system,
             clock,
             path: path.to_path_buf(),
+            reads: Arc::default(),
+            events: Arc::default(),
             pinned: Arc::default(),
             building: Arc::default(),
         }
     }
 
-    /// Tables that left the version and wait for their last reader to be unlinked.
-    pub(crate) fn pinned_files(&self) -> BTreeSet<u64> {
+    /// Tables that left the version and wait for their last reader to be unlinked, with the length of their files in bytes.
+    pub(crate) fn pinned_files(&self) -> BTreeMap<u64, u64> {
         self.pinned.lock().clone()
     }
 
@@ -65,8 +73,8 @@ impl Directory {
     }
 
     /// A table leaves the version; see [`Directory::unlink_table`].
-    pub(crate) fn pin_table(&self, number: u64) {
-        self.pinned.lock().insert(number);
+    pub(crate) fn pin_table(&self, number: u64, len_bytes: u64) {
+        self.pinned.lock().insert(number, len_bytes);
     }
 
     /// The last reader of a table that left the version has let go of it.
@@ -74,6 +82,7 @@ impl Directory {
         // A file that cannot be removed now is an orphan, which the next open removes.
         drop(self.remove(FileName::Table(number)));
         self.pinned.lock().remove(&number);
+        self.events.emit(|| Event::TableRemoved { number });
     }
 
     /// Path of one of our files.

@@ -223,6 +223,7 @@ impl Ingest {
         let outcome = engine.put_in_force(&self.keyspace, &mut tables, &mut is_handed_over);
         // From the edit on the files are the version's, or wait with it until it is known not to be in force.
         self.forget_files(!is_handed_over);
+        self.engine().events().deliver();
         outcome
     }
 

@@ -23,6 +23,7 @@
 //! | `compact` | runs what the picker decides, carries late kills along |
 //! | `overlay` | what deletes killed in tables before their flush |
 //! | `version`, `table_file`, `dead_set` | the tables in force, the manifest that remembers them |
+//! | `stats`, `event`, `size_estimate` | what the database tells of itself |
 //! | `background` | the two threads, what they are asked for, who waits for them |
 //! | [`vfs`], [`clock`] | everything outside: files, locks, time; real and simulated |
 //!
@@ -41,6 +42,7 @@ mod db;
 mod dead_set;
 mod directory;
 mod error;
+mod event;
 mod file_name;
 mod flush;
 mod ingest;
@@ -53,7 +55,9 @@ pub mod limits;
 mod memtable;
 mod options;
 mod overlay;
+mod read_counters;
 mod settings;
+mod size_estimate;
 mod snapshot;
 mod stats;
 mod table_file;
@@ -69,14 +73,16 @@ pub use batch::Batch;
 pub use bit_keyspace::{BitKeyspace, BitRange, BitValue};
 pub use db::Db;
 pub use error::{Error, Result, Usability};
+pub use event::{Event, EventListener};
 pub use ingest::Ingest;
 pub use iter::Range;
 pub use key::{Key, KeyRange};
 pub use keyspace::Keyspace;
 pub use law::{AddU64, AppendBytes, Compose, ComposeWithKey, Composed, LawFailure, MaxU64};
 pub use options::{Background, Durability, KeyspaceOptions, Options};
+pub use size_estimate::SizeEstimate;
 pub use snapshot::Snapshot;
-pub use stats::Stats;
+pub use stats::{LevelStats, Stats};
 pub use tephra_sstable::{BitStr, BitString};
 pub use value::Value;
 pub use verify::VerifyReport;

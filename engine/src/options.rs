@@ -10,6 +10,7 @@ use tephra_sstable::UnitKind;
 
 use crate::clock::Clock;
 use crate::error::{Error, Result};
+use crate::event::EventListener;
 use crate::law::{Compose, ComposeWithKey, Laws, NamedLaw};
 use crate::settings::KeyspaceSettings;
 
@@ -57,6 +58,7 @@ pub struct Options {
     pub(crate) manifest_bytes: u64,
     pub(crate) clock: Option<Arc<dyn Clock>>,
     pub(crate) laws: Laws,
+    pub(crate) listeners: Vec<Arc<dyn EventListener>>,
 }
 
 impl Default for Options {
@@ -76,6 +78,7 @@ impl Default for Options {
             manifest_bytes: 4 << 20,
             clock: None,
             laws: Laws::default(),
+            listeners: Vec::new(),
         }
     }
 }
@@ -191,6 +194,13 @@ impl Options {
     #[must_use]
     pub fn law_with_key(mut self, name: &str, law: impl ComposeWithKey + 'static) -> Self {
         self.laws.add(NamedLaw::with_key(name, law));
+        self
+    }
+
+    /// Adds a listener that is told of flushes, compactions, stalls, tables and failures. Default none.
+    #[must_use]
+    pub fn listener(mut self, listener: Arc<dyn EventListener>) -> Self {
+        self.listeners.push(listener);
         self
     }
 

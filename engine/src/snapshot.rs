@@ -1,10 +1,14 @@
 //! Snapshots: one instant of the whole database, for as long as somebody wants to look at it.
 
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use parking_lot::Mutex;
 
 use crate::db::DbHandle;
 use crate::error::{Error, Result};
-use crate::instant::Instant;
+use crate::instant::{Instant, Layers};
 use crate::iter::{Bounds, Range};
 use crate::key::{KeyRange, prefix_bounds};
 use crate::keyspace::Keyspace;
@@ -16,11 +20,19 @@ use crate::value::Value;
 pub struct Snapshot {
     handle: Arc<DbHandle>,
     instant: Instant,
+    /// Shared by clones.
+    _entry: Arc<RegistryEntry>,
 }
 
 impl Snapshot {
     pub(crate) fn new(handle: Arc<DbHandle>, instant: Instant) -> Self {
-        Snapshot { handle, instant }
+        let engine = handle.engine();
+        let entry = SnapshotRegistry::enter(&engine.snapshots, &instant, engine.clock().now_ns());
+        Snapshot {
+            handle,
+            instant,
+            _entry: Arc::new(entry),
+        }
     }
 
     /// The value of a key at the instant. `keyspace` is a [`Keyspace`], or the database itself for its default one.
@@ -71,5 +83,94 @@ impl Snapshot {
             });
         }
         Ok(())
+    }
+}
+
+/// The snapshots that are held, for the statistics.
+#[derive(Debug, Default)]
+pub(crate) struct SnapshotRegistry {
+    held: Mutex<Held>,
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    next: u64,
+    /// In the order they were taken.
+    snapshots: BTreeMap<u64, Taken>,
+}
+
+#[derive(Debug)]
+struct Taken {
+    at_ns: u64,
+    layers: Weak<Layers>,
+    active_bytes: usize,
+}
+
+/// What the registry tells.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SnapshotFigures {
+    pub(crate) count: usize,
+    pub(crate) oldest_age: Option<Duration>,
+    /// Of memtables that `now` does not hold any more; of the active ones, the largest.
+    pub(crate) memtable_bytes: usize,
+}
+
+impl SnapshotRegistry {
+    /// Notes a snapshot until the entry is dropped. O(log snapshots).
+    fn enter(registry: &Arc<SnapshotRegistry>, instant: &Instant, at_ns: u64) -> RegistryEntry {
+        let mut held = registry.held.lock();
+        let number = held.next;
+        held.next += 1;
+        let taken = Taken {
+            at_ns,
+            layers: Arc::downgrade(&instant.layers),
+            active_bytes: instant.active.cost_bytes(),
+        };
+        held.snapshots.insert(number, taken);
+        RegistryEntry {
+            registry: Arc::clone(registry),
+            number,
+        }
+    }
+
+    /// What is held beside `now`. Costs a step a snapshot and memtable.
+    pub(crate) fn figures(&self, now: &Layers, now_ns: u64) -> SnapshotFigures {
+        let held = self.held.lock();
+        let in_force: BTreeSet<u64> = now.frozen.iter().map(|frozen| frozen.segment).collect();
+        // Memtables by segment; snapshots share them.
+        let mut pinned = BTreeMap::new();
+        let mut active_bytes = 0;
+        for taken in held.snapshots.values() {
+            let Some(layers) = taken.layers.upgrade() else {
+                continue;
+            };
+            let gone = layers
+                .frozen
+                .iter()
+                .filter(|frozen| !in_force.contains(&frozen.segment));
+            pinned.extend(gone.map(|frozen| (frozen.segment, frozen.root.cost_bytes())));
+            if !std::ptr::eq(Arc::as_ptr(&layers), now) {
+                active_bytes = active_bytes.max(taken.active_bytes);
+            }
+        }
+        let oldest = held.snapshots.values().next();
+        SnapshotFigures {
+            count: held.snapshots.len(),
+            oldest_age: oldest.map(|taken| Duration::from_nanos(now_ns.saturating_sub(taken.at_ns))),
+            memtable_bytes: pinned.values().sum::<usize>() + active_bytes,
+        }
+    }
+}
+
+/// A snapshot's place in the registry.
+#[derive(Debug)]
+struct RegistryEntry {
+    registry: Arc<SnapshotRegistry>,
+    number: u64,
+}
+
+impl Drop for RegistryEntry {
+    fn drop(&mut self) {
+        self.registry.held.lock().snapshots.remove(&self.number);
     }
 }

@@ -1,4 +1,9 @@
 //! Numbers a person can act on.
+//!
+//! Counts of what is there are taken from one instant; counts of what was done are added up while the database is open, each on its
+//! own, so that a sum may be a step ahead of another. Nothing is ever subtracted.
+
+mod display;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -7,7 +12,24 @@ use parking_lot::Mutex;
 
 use crate::error::Error;
 
-/// What the database looks like and what it has done since it was opened.
+/// One level of all keyspaces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LevelStats {
+    /// Tables of the current version.
+    pub table_count: usize,
+    /// Bytes of their files.
+    pub table_bytes: u64,
+    /// Records in them that are not marked dead.
+    pub live_record_count: u64,
+    /// Records in them that are marked dead and wait for a compaction.
+    pub dead_record_count: u64,
+    /// Bytes of tables written to the level since the database was opened: by flushes to level 0, by compactions to all. Moved tables
+    /// are not written.
+    pub write_bytes: u64,
+}
+
+/// What the database looks like and what it has done since it was opened. `Display` shows it on one screen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
@@ -15,10 +37,18 @@ pub struct Stats {
     pub keyspace_count: usize,
     /// Tables of the current version, by level: level 0 holds what was flushed, each deeper one a sorted run.
     pub level_table_counts: Vec<usize>,
+    /// The levels, from level 0.
+    pub levels: Vec<LevelStats>,
     /// Tables of the current version.
     pub table_count: usize,
     /// Bytes of those tables' files.
     pub table_bytes: u64,
+    /// Of these, filters: what a table's first look-ups bring into memory.
+    pub filter_bytes: u64,
+    /// Of these, separators and directories.
+    pub index_bytes: u64,
+    /// Memory of the dead sets, in bytes.
+    pub dead_set_bytes: u64,
     /// Records in tables that are not marked dead. A key that several tables hold counts once for each.
     pub live_record_count: u64,
     /// Records in tables that are marked dead and wait for a compaction.
@@ -63,12 +93,28 @@ pub struct Stats {
     pub compaction_write_bytes: u64,
     /// Deletes and range deletes that were settled before their flush.
     pub settled_delete_count: u64,
+    /// Time spent in compactions that wrote tables.
+    pub compaction_time: Duration,
+    /// Look-ups of a key in a table that its filter turned away.
+    pub filter_negative_count: u64,
+    /// Look-ups that found the key, dead or alive.
+    pub filter_true_positive_count: u64,
+    /// Look-ups that the filter let pass in vain.
+    pub filter_false_positive_count: u64,
+    /// Snapshots that are held.
+    pub snapshot_count: usize,
+    /// How long the oldest of them has been held.
+    pub oldest_snapshot_age: Option<Duration>,
+    /// Memory of memtables that were flushed since and that snapshots still hold, in bytes.
+    pub snapshot_memtable_bytes: usize,
     /// Records marked dead by flushed deletes.
     pub killed_record_count: u64,
     /// Tables dropped because nothing in them was alive.
     pub emptied_table_count: u64,
     /// Files no longer part of the database that readers still hold open.
     pub pinned_file_count: usize,
+    /// Bytes of those files.
+    pub pinned_file_bytes: u64,
     /// Time writers were made to wait because flush or compaction fell behind.
     pub stall_time: Duration,
     /// Writes that were made to wait.
@@ -79,7 +125,37 @@ pub struct Stats {
     pub last_background_failure: Option<String>,
     /// Log bytes that could not be read back at open because they were never completely written.
     pub recovery_dropped_bytes: u64,
+    /// Panics of event listeners.
+    pub listener_panic_count: u64,
 }
+
+impl Stats {
+    /// Look-ups of a key in a table.
+    pub fn filter_probe_count(&self) -> u64 {
+        self.filter_negative_count + self.filter_true_positive_count + self.filter_false_positive_count
+    }
+
+    /// Bytes of tables written for each byte that came in by flushes and ingests; `None` before any did.
+    pub fn write_amplification(&self) -> Option<f64> {
+        let came_in = self.flush_bytes + self.ingested_bytes;
+        share(came_in + self.compaction_write_bytes, came_in)
+    }
+
+    /// Bytes that compactions read and wrote in a second; `None` before any did.
+    pub fn compaction_bytes_per_second(&self) -> Option<f64> {
+        let nanos = u64::try_from(self.compaction_time.as_nanos()).unwrap_or(u64::MAX);
+        let bytes = self.compaction_read_bytes + self.compaction_write_bytes;
+        share(bytes, nanos).map(|bytes_per_ns| bytes_per_ns * 1e9)
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "figures for people")]
+fn share(part: u64, of: u64) -> Option<f64> {
+    (of > 0).then(|| part as f64 / of as f64)
+}
+
+/// Levels whose written bytes are counted apart; deeper ones count with the last.
+const LEVELS_COUNTED: usize = 16;
 
 /// What is counted while the database is open.
 #[derive(Debug, Default)]
@@ -95,6 +171,8 @@ pub(crate) struct Counters {
     compaction_read_bytes: AtomicU64,
     compaction_write_bytes: AtomicU64,
     settled_delete_count: AtomicU64,
+    compaction_ns: AtomicU64,
+    level_write_bytes: [AtomicU64; LEVELS_COUNTED],
     killed_record_count: AtomicU64,
     emptied_table_count: AtomicU64,
     stall_ns: AtomicU64,
@@ -115,7 +193,13 @@ impl Counters {
         add(&self.commit_bytes, len_bytes as u64);
     }
 
+    fn written_to(&self, level: u32, bytes: u64) {
+        let level = (level as usize).min(LEVELS_COUNTED - 1);
+        add(&self.level_write_bytes[level], bytes);
+    }
+
     pub(crate) fn flushed(&self, written_bytes: u64) {
+        self.written_to(0, written_bytes);
         add(&self.flush_count, 1);
         add(&self.flush_bytes, written_bytes);
     }
@@ -125,8 +209,10 @@ impl Counters {
         add(&self.ingested_bytes, bytes);
     }
 
-    pub(crate) fn compacted(&self, read_bytes: u64, written_bytes: u64) {
+    pub(crate) fn compacted(&self, level: u32, read_bytes: u64, written_bytes: u64, took_ns: u64) {
         add(&self.compaction_count, 1);
+        add(&self.compaction_ns, took_ns);
+        self.written_to(level, written_bytes);
         add(&self.compaction_read_bytes, read_bytes);
         add(&self.compaction_write_bytes, written_bytes);
     }
@@ -168,6 +254,18 @@ impl Counters {
         stats.compaction_read_bytes = read(&self.compaction_read_bytes);
         stats.compaction_write_bytes = read(&self.compaction_write_bytes);
         stats.settled_delete_count = read(&self.settled_delete_count);
+        stats.compaction_time = Duration::from_nanos(read(&self.compaction_ns));
+        let written = self.level_write_bytes.iter().map(read).collect::<Vec<_>>();
+        let deepest = written
+            .iter()
+            .rposition(|&bytes| bytes > 0)
+            .map_or(0, |last| last + 1);
+        if stats.levels.len() < deepest {
+            stats.levels.resize_with(deepest, LevelStats::default);
+        }
+        for (level, bytes) in stats.levels.iter_mut().zip(written) {
+            level.write_bytes = bytes;
+        }
         stats.killed_record_count = read(&self.killed_record_count);
         stats.emptied_table_count = read(&self.emptied_table_count);
         stats.stall_time = Duration::from_nanos(read(&self.stall_ns));

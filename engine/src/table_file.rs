@@ -132,7 +132,8 @@ impl TableFile {
 
     /// The record of a key, dead or alive.
     pub(crate) fn find(&self, key: &[u8]) -> Result<Option<Place>> {
-        self.table.find(key).map_err(|error| self.error(error))
+        let found = self.table.find(key, &self.directory.reads);
+        found.map_err(|error| self.error(error))
     }
 
     /// Whether the filter lets a key pass.
@@ -227,7 +228,8 @@ impl TableFile {
     /// No version names the table any more: unlink it when the last holder lets go.
     pub(crate) fn mark_obsolete(&self) {
         if !self.is_obsolete.swap(true, Ordering::AcqRel) {
-            self.directory.pin_table(self.record.number);
+            self.directory
+                .pin_table(self.record.number, self.record.len_bytes);
         }
     }
 }

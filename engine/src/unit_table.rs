@@ -10,9 +10,12 @@
 
 use std::ops::Range;
 
-use tephra_sstable::{Bit, BitStr, BitString, Byte, Table, TableCursor, TableError, UnitKind, VerifyReport};
+use tephra_sstable::{
+    Bit, BitStr, BitString, Byte, Table, TableCursor, TableError, TableSection, UnitKind, VerifyReport,
+};
 
 use crate::bit_key;
+use crate::read_counters::ReadCounters;
 use crate::vfs::FileBytes;
 
 /// Where a value lies in its table's file.
@@ -146,20 +149,49 @@ impl UnitTable {
         }
     }
 
-    /// The record of a key. In a table of bits the look-up allocates the key's bits.
-    pub(crate) fn find(&self, key: &[u8]) -> Result<Option<Place>, TableError> {
+    /// The record of a key; counts what came of it. In a table of bits the look-up allocates the key's bits.
+    pub(crate) fn find(&self, key: &[u8], reads: &ReadCounters) -> Result<Option<Place>, TableError> {
         match self {
-            UnitTable::Byte(table) => Ok(table.get(key)?.map(|located| Place {
-                ordinal: located.ordinal,
-                value: ValuePlace::of_bytes(located.value_range),
-            })),
+            UnitTable::Byte(table) => {
+                let lookup = table.look_up(key)?;
+                reads.count(&lookup);
+                Ok(lookup.found().map(|located| Place {
+                    ordinal: located.ordinal,
+                    value: ValuePlace::of_bytes(located.value_range),
+                }))
+            }
             UnitTable::Bit(BitTable { table, .. }) => {
-                Ok(table.get(bits_of(key).as_str())?.map(|located| Place {
+                let lookup = table.look_up(bits_of(key).as_str())?;
+                reads.count(&lookup);
+                Ok(lookup.found().map(|located| Place {
                     ordinal: located.ordinal,
                     value: ValuePlace::of_bits(located.value_range.clone(), table.value(&located)),
                 }))
             }
         }
+    }
+
+    /// Bytes of the file that the blocks between two keys take; `None` is an open end. Reads no payload.
+    pub(crate) fn estimate_len_bytes(
+        &self,
+        start: Option<&[u8]>,
+        end: Option<&[u8]>,
+    ) -> Result<u64, TableError> {
+        match self {
+            UnitTable::Byte(table) => table.estimate_len_bytes(start, end),
+            UnitTable::Bit(BitTable { table, .. }) => {
+                let (start, end) = (start.map(bits_of), end.map(bits_of));
+                table.estimate_len_bytes(
+                    start.as_ref().map(BitString::as_str),
+                    end.as_ref().map(BitString::as_str),
+                )
+            }
+        }
+    }
+
+    /// Length of a section of the file, in bytes.
+    pub(crate) fn section_len_bytes(&self, section: TableSection) -> u64 {
+        with_table!(self, table => table.section_len_bytes(section))
     }
 
     /// Whether the filter lets a key pass.

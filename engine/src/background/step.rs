@@ -1,8 +1,11 @@
 //! One step of background work, whoever runs it.
 
+use std::sync::Arc;
+
 use super::work::Job;
 use crate::db::Engine;
 use crate::error::Result;
+use crate::event::Event;
 
 impl Engine {
     /// Does one pending flush, or else settles pending deletes, or else does one compaction. Returns whether there was something.
@@ -13,23 +16,41 @@ impl Engine {
     /// Does one step of a job, and tells those who wait. Returns whether there was one.
     pub(crate) fn step(&self, job: Job) -> Result<bool> {
         self.check_writable()?;
+        let flush = match job {
+            Job::Flush => self.layers().frozen.last().cloned(),
+            Job::Resolve | Job::Compact => None,
+        };
+        if let Some(frozen) = &flush {
+            self.events().emit(|| Event::FlushBegun {
+                entry_count: frozen.root.len(),
+                memtable_bytes: frozen.root.cost_bytes(),
+            });
+            self.events().deliver();
+        }
         let attempt = || match job {
             Job::Flush => self.flush_oldest(),
-            Job::Resolve => Ok(self.settle_pending_deletes()),
-            Job::Compact => self.compact_once(),
+            Job::Resolve => Ok(self.settle_pending_deletes().then_some(0)),
+            Job::Compact => Ok(self.compact_once()?.then_some(0)),
         };
         let outcome = match attempt() {
             // The room of the spare segment may be enough, and a flush gives back that of its own.
             Err(error) if error.is_storage_full() && self.discard_spare() => attempt(),
             outcome => outcome,
         };
+        if flush.is_some() {
+            self.events().emit(|| Event::FlushEnded {
+                written_bytes: outcome.as_ref().ok().copied().flatten().unwrap_or(0),
+                error: outcome.as_ref().err().map(|error| Arc::new(error.clone())),
+            });
+        }
         match &outcome {
             Ok(_) => self.work.succeeded(job),
             Err(error) => {
-                self.counters.background_failed(error);
+                self.background_failed(error);
                 self.work.failed(job, error.clone());
             }
         }
-        outcome
+        self.events().deliver();
+        Ok(outcome?.is_some())
     }
 }

@@ -11,6 +11,7 @@ use super::level_view::{levels_of, picker_options};
 use super::{CompactionStart, late_kills, merge};
 use crate::db::Engine;
 use crate::error::{Error, Result};
+use crate::event::Event;
 use crate::keyspace::KeyspaceCore;
 use crate::options::Background;
 use crate::table_file::TableFile;
@@ -38,9 +39,7 @@ impl Engine {
             }
             let outcome = self.run_job(&start, &core, view, &job);
             if self.held_up.note(&core, view, &job, &outcome) {
-                outcome
-                    .inspect_err(|error| self.counters.background_failed(error))
-                    .ok();
+                outcome.inspect_err(|error| self.background_failed(error)).ok();
                 continue;
             }
             outcome?;
@@ -89,7 +88,7 @@ impl Engine {
         let outcome = self.run_job(&start, &core, view, &job);
         self.held_up.note(&core, view, &job, &outcome);
         if let Err(error) = &outcome {
-            self.counters.background_failed(error);
+            self.background_failed(error);
         }
         outcome.map(Some)
     }
@@ -117,18 +116,29 @@ impl Engine {
         job: &Job,
     ) -> Result<Vec<Weak<TableFile>>> {
         let numbers: Vec<u64> = job.file_numbers().collect();
-        match job.kind {
+        let inputs: Vec<TableView> = numbers
+            .iter()
+            .filter_map(|&number| find(view, number))
+            .cloned()
+            .collect();
+        self.events().emit(|| Event::CompactionBegun {
+            keyspace: keyspace.name.clone(),
+            job: Decision::Run(job.clone()).to_string(),
+            input_bytes: inputs.iter().map(|table| table.file.len_bytes()).sum(),
+        });
+        let mut written_bytes = 0;
+        let outcome = match job.kind {
             JobKind::Drop => self.drop_tables(keyspace.number, &numbers),
             JobKind::Move => self.move_tables(keyspace.number, &numbers, job.output_level),
-            JobKind::Merge => {
-                let inputs = numbers
-                    .iter()
-                    .filter_map(|&number| find(view, number))
-                    .cloned()
-                    .collect();
-                self.merge(start, keyspace, inputs, job.output_level)
-            }
-        }
+            JobKind::Merge => self.merge(start, keyspace, inputs, job.output_level, &mut written_bytes),
+        };
+        self.events().emit(|| Event::CompactionEnded {
+            keyspace: keyspace.name.clone(),
+            output_level: job.output_level,
+            written_bytes,
+            error: outcome.as_ref().err().map(|error| Arc::new(error.clone())),
+        });
+        outcome
     }
 
     fn drop_tables(&self, keyspace: u32, numbers: &[u64]) -> Result<Vec<Weak<TableFile>>> {
@@ -168,12 +178,16 @@ impl Engine {
         keyspace: &KeyspaceCore,
         inputs: Vec<TableView>,
         level: u32,
+        written_bytes: &mut u64,
     ) -> Result<Vec<Weak<TableFile>>> {
+        let began_ns = self.clock().now_ns();
         let outputs = merge::merge(self, keyspace, &inputs, level)?;
         let read_bytes = inputs.iter().map(|table| table.file.len_bytes()).sum();
-        let written_bytes = outputs.values().map(|file| file.len_bytes()).sum();
+        *written_bytes = outputs.values().map(|file| file.len_bytes()).sum();
         let removed = self.install_merge(start, keyspace.number, &inputs, outputs)?;
-        self.counters.compacted(read_bytes, written_bytes);
+        let took_ns = self.clock().now_ns().saturating_sub(began_ns);
+        self.counters
+            .compacted(level, read_bytes, *written_bytes, took_ns);
         Ok(removed)
     }
 

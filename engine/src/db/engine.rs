@@ -30,9 +30,11 @@ use crate::clock::Clock;
 use crate::compact::{HeldUpKeyspaces, RangeKills};
 use crate::directory::Directory;
 use crate::error::{Error, Result};
+use crate::event::{Event, Events};
 use crate::instant::{Instant, Layers};
 use crate::keyspace::{DEFAULT_KEYSPACE, KeyspaceCore};
 use crate::options::Options;
+use crate::snapshot::SnapshotRegistry;
 use crate::stats::Counters;
 use crate::value::Value;
 use crate::version::{Version, VersionSet};
@@ -61,6 +63,8 @@ pub(crate) struct Engine {
     pub(crate) log: Option<Log>,
     /// Copy of the writer's segment number that can be read without its lock: names the generation of the active memtable.
     pub(crate) active_segment: AtomicU64,
+    /// The snapshots that are held.
+    pub(crate) snapshots: Arc<SnapshotRegistry>,
     /// Counts ingests: they add keys to the tables beside the log.
     pub(crate) ingest_count: AtomicU64,
     /// So many ingests hold writers back.
@@ -94,6 +98,19 @@ impl Engine {
     /// The clock.
     pub(crate) fn clock(&self) -> &dyn Clock {
         &*self.directory.clock
+    }
+
+    /// What is told to listeners.
+    pub(crate) fn events(&self) -> &Events {
+        &self.directory.events
+    }
+
+    /// A flush or compaction failed.
+    pub(crate) fn background_failed(&self, error: &Error) {
+        self.counters.background_failed(error);
+        self.events().emit(|| Event::BackgroundFailed {
+            error: Arc::new(error.clone()),
+        });
     }
 
     /// A file number never given out before.
@@ -174,7 +191,14 @@ impl Engine {
 
     /// Stops all writing for good: the first failure is kept as the cause. Gives back the error to return.
     pub(crate) fn stop_writing(&self, failure: Error) -> Error {
-        let cause = Arc::clone(self.stopped.get_or_init(|| Arc::new(failure)));
+        let first = || {
+            let cause = Arc::new(failure);
+            self.events().emit(|| Event::WriterStopped {
+                cause: Arc::clone(&cause),
+            });
+            cause
+        };
+        let cause = Arc::clone(self.stopped.get_or_init(first));
         self.work.announce_progress();
         Error::WriterStopped { cause }
     }

@@ -1,8 +1,10 @@
 //! Gathers the statistics.
 
+use tephra_sstable::TableSection;
+
 use super::engine::Engine;
 use crate::dead_set;
-use crate::stats::Stats;
+use crate::stats::{LevelStats, Stats};
 
 impl Engine {
     /// The figures of this moment. Reads the published instant and, shortly, the version lock.
@@ -12,17 +14,31 @@ impl Engine {
         for (_, view) in instant.version().keyspaces() {
             stats.keyspace_count += 1;
             for (level, tables) in view.levels().iter().enumerate() {
-                if stats.level_table_counts.len() <= level {
-                    stats.level_table_counts.resize(level + 1, 0);
+                if stats.levels.len() <= level {
+                    stats.levels.resize_with(level + 1, LevelStats::default);
                 }
-                stats.level_table_counts[level] += tables.len();
+                let of_level = &mut stats.levels[level];
+                for table in tables {
+                    of_level.table_count += 1;
+                    of_level.table_bytes += table.file.len_bytes();
+                    of_level.live_record_count += table.live_count();
+                    of_level.dead_record_count += dead_set::dead_count(&table.dead);
+                    let section = |section| table.file.table().section_len_bytes(section);
+                    stats.filter_bytes += section(TableSection::Filter);
+                    stats.index_bytes += section(TableSection::Directory) + section(TableSection::Separators);
+                    stats.dead_set_bytes += table
+                        .dead
+                        .as_ref()
+                        .map_or(0, |dead| dead.words().len() as u64 * 8);
+                }
             }
-            for table in view.tables() {
-                stats.table_count += 1;
-                stats.table_bytes += table.file.len_bytes();
-                stats.live_record_count += table.live_count();
-                stats.dead_record_count += dead_set::dead_count(&table.dead);
-            }
+        }
+        stats.level_table_counts = stats.levels.iter().map(|level| level.table_count).collect();
+        for level in &stats.levels {
+            stats.table_count += level.table_count;
+            stats.table_bytes += level.table_bytes;
+            stats.live_record_count += level.live_record_count;
+            stats.dead_record_count += level.dead_record_count;
         }
         for memtable in instant.memtables() {
             stats.memtable_entry_count += memtable.len();
@@ -36,7 +52,18 @@ impl Engine {
         let frozen_bytes: u64 = instant.layers.frozen.iter().map(|frozen| frozen.log_bytes).sum();
         stats.log_bytes = frozen_bytes + self.writer.lock().log_bytes;
         stats.manifest_bytes = self.versions.lock().manifest_len_bytes();
-        stats.pinned_file_count = self.directory.pinned_files().len();
+        let pinned = self.directory.pinned_files();
+        stats.pinned_file_count = pinned.len();
+        stats.pinned_file_bytes = pinned.values().sum();
+        let reads = self.directory.reads.sum();
+        stats.filter_negative_count = reads.filtered;
+        stats.filter_true_positive_count = reads.found;
+        stats.filter_false_positive_count = reads.absent;
+        stats.listener_panic_count = self.events().panic_count();
+        let held = self.snapshots.figures(&instant.layers, self.clock().now_ns());
+        stats.snapshot_count = held.count;
+        stats.oldest_snapshot_age = held.oldest_age;
+        stats.snapshot_memtable_bytes = held.memtable_bytes;
         self.counters.read_into(&mut stats);
         stats
     }

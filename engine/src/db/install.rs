@@ -7,6 +7,7 @@ use tephra_sstable::UnitKind;
 
 use super::engine::Engine;
 use crate::error::{Error, Result};
+use crate::event::Event;
 use crate::keyspace::KeyspaceCore;
 use crate::limits::KEYSPACE_NAME_LEN_BYTES_MAX;
 use crate::options::KeyspaceOptions;
@@ -44,6 +45,13 @@ impl Engine {
             .commit(edit, added, || self.next_file_number())
             .map_err(|failure| self.commit_failed(failure))?;
         publish(version);
+        for file in added.values() {
+            self.events().emit(|| Event::TableCreated {
+                number: file.number(),
+                level: file.record().level,
+                len_bytes: file.len_bytes(),
+            });
+        }
         versions
             .roll_over_if_long(|| self.next_file_number())
             .map_err(|failure| self.stop_writing(failure))

@@ -91,6 +91,13 @@ impl Db {
         self.default.handle()
     }
 
+    /// Runs a call that may make edits, and then tells listeners what came of it.
+    fn telling<T>(&self, call: impl FnOnce(&Engine) -> Result<T>) -> Result<T> {
+        let outcome = call(self.handle().engine());
+        self.handle().engine().events().deliver();
+        outcome
+    }
+
     /// The keyspace that always exists.
     pub fn default_keyspace(&self) -> &Keyspace {
         &self.default
@@ -119,7 +126,7 @@ impl Db {
     }
 
     fn keyspace_of(&self, unit: UnitKind, name: &str, options: &KeyspaceOptions) -> Result<Keyspace> {
-        let core = self.handle().engine().keyspace(name, unit, options)?;
+        let core = self.telling(|engine| engine.keyspace(name, unit, options))?;
         Ok(Keyspace::new(Arc::clone(self.handle()), core))
     }
 
@@ -139,7 +146,7 @@ impl Db {
                 name: keyspace.name().to_owned(),
             });
         }
-        self.handle().engine().drop_keyspace(keyspace.core())
+        self.telling(|engine| engine.drop_keyspace(keyspace.core()))
     }
 
     /// Sets the value of a key in the default keyspace.
@@ -236,7 +243,7 @@ impl Db {
     /// # Errors
     /// A table or the manifest cannot be written. Nothing is lost: the log still holds it.
     pub fn flush(&self) -> Result<()> {
-        self.handle().engine().flush_all()
+        self.telling(Engine::flush_all)
     }
 
     /// Flushes, then merges all tables of every keyspace into one sorted run without dead records. Returns when the
@@ -246,7 +253,7 @@ impl Db {
     /// # Errors
     /// As [`Db::flush`]; a damaged table. The tables that could not be merged stay as they were.
     pub fn compact(&self) -> Result<()> {
-        self.handle().engine().compact_all()
+        self.telling(Engine::compact_all)
     }
 
     /// Runs one pending flush or compaction on this thread. Returns whether there was one. Meant for
@@ -265,7 +272,7 @@ impl Db {
     /// # Errors
     /// The target is not empty; a failed flush, link or write. What was made of the copy is removed.
     pub fn checkpoint(&self, dir: impl AsRef<Path>) -> Result<()> {
-        self.handle().engine().checkpoint(dir.as_ref())
+        self.telling(|engine| engine.checkpoint(dir.as_ref()))
     }
 
     /// Tries at once what failed for want of room and is tried again by itself anyway: a manifest whose last write failed is replaced,
@@ -276,7 +283,7 @@ impl Db {
     /// What still fails, with file and operation. [`Error::WriterStopped`] after a failed sync: only opening the database again helps
     /// then.
     pub fn resume(&self) -> Result<()> {
-        self.handle().engine().resume()
+        self.telling(Engine::resume)
     }
 
     /// Reads and checks everything: each table against its checksums, order, directory, separators and filter, live and

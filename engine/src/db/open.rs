@@ -29,6 +29,7 @@ use crate::clock::SystemClock;
 use crate::compact::{HeldUpKeyspaces, RangeKills};
 use crate::directory::{Directory, Listing};
 use crate::error::{Error, Result};
+use crate::event::Events;
 use crate::file_name::FileName;
 use crate::instant::{Instant, Layers};
 use crate::keyspace::{DEFAULT_KEYSPACE, KeyspaceCore};
@@ -51,7 +52,8 @@ impl Engine {
             .clock
             .clone()
             .unwrap_or_else(|| Arc::new(SystemClock::new()));
-        let directory = Directory::new(file_system, clock, path);
+        let mut directory = Directory::new(file_system, clock, path);
+        directory.events = Events::new(options.listeners.clone());
         let lock = enter(&directory, &options)?;
         let state = read_state(&directory, &options)?;
         let tables = open_tables(&directory, &state)?;
@@ -235,6 +237,7 @@ impl Parts {
             }),
             log,
             active_segment: AtomicU64::new(segment),
+            snapshots: Arc::default(),
             ingest_count: AtomicU64::new(0),
             hold_count: AtomicU64::new(0),
             spare: Mutex::new(None),

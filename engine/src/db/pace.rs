@@ -30,6 +30,7 @@ use std::time::Duration;
 
 use super::engine::Engine;
 use crate::error::{Error, Result};
+use crate::event::Event;
 use crate::instant::Layers;
 use crate::keyspace::Keyspace;
 use crate::options::{Background, Options};
@@ -142,7 +143,23 @@ impl Engine {
         outcome
     }
 
+    /// Waits while the backlog is full, and tells of it.
     fn wait_while_full(&self, touched: &[Keyspace]) -> Result<()> {
+        if !self.backlog(touched).is_full() {
+            return Ok(());
+        }
+        let began_ns = self.clock().now_ns();
+        self.events().emit(|| Event::StallBegun);
+        self.events().deliver();
+        let outcome = self.wait_for_room(touched);
+        self.events().emit(|| Event::StallEnded {
+            waited: Duration::from_nanos(self.clock().now_ns().saturating_sub(began_ns)),
+        });
+        self.events().deliver();
+        outcome
+    }
+
+    fn wait_for_room(&self, touched: &[Keyspace]) -> Result<()> {
         loop {
             let ticket = self.work.ticket();
             if !self.backlog(touched).is_full() {

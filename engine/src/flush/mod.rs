@@ -35,13 +35,13 @@ use resolve::Resolution;
 use sort::Sorted;
 
 impl Engine {
-    /// Flushes the oldest frozen memtable. Returns whether there was one. One flush runs at a time, so generations reach the
-    /// manifest in order.
-    pub(crate) fn flush_oldest(&self) -> Result<bool> {
+    /// Flushes the oldest frozen memtable. Returns the bytes of the tables written, `None` if there was no memtable.
+    /// One flush runs at a time, so generations reach the manifest in order.
+    pub(crate) fn flush_oldest(&self) -> Result<Option<u64>> {
         let _one_at_a_time = self.flushing.lock();
         let layers = self.layers();
         let Some(frozen) = layers.frozen.last() else {
-            return Ok(false);
+            return Ok(None);
         };
         let sorted = Sorted::new(&frozen.root, &self.cores())?;
         let tables = self.write_flushed_tables(frozen.segment, &sorted)?;
@@ -50,7 +50,7 @@ impl Engine {
             self.remove_tables(tables.keys().copied());
             return Err(error);
         }
-        let written_bytes = tables.values().map(|file| file.len_bytes()).sum();
+        let written_bytes: u64 = tables.values().map(|file| file.len_bytes()).sum();
         self.install_flush(frozen.segment, tables, resolution)?;
         self.counters.flushed(written_bytes);
         if let Some(log) = &self.log {
@@ -61,7 +61,7 @@ impl Engine {
         self.work.request_compaction();
         // Deletes that shielded what is in tables now can be settled.
         self.request_resolution();
-        Ok(true)
+        Ok(Some(written_bytes))
     }
 
     /// Writes, syncs and opens the tables of each keyspace with live entries.

@@ -7,6 +7,7 @@ mod early_kills;
 mod faults;
 mod full_disk;
 mod ingest;
+mod observed;
 mod queue;
 mod range_deletes;
 mod threads;

@@ -112,8 +112,8 @@ impl Engine {
         let _no_compaction = self.compacting.lock();
         let versions = self.versions.lock();
         // Before the listing: a reader that lets go in between unlinks what it pinned.
-        let mut known = self.directory.pinned_files();
-        known.extend(self.directory.building_tables());
+        let mut known = self.directory.building_tables();
+        known.extend(self.directory.pinned_files().into_keys());
         let listing = self.directory.list()?;
         let instant = self.instant();
         let state = versions.state();

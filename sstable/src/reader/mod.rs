@@ -1,6 +1,7 @@
 //! Reading tables.
 
 mod cursor;
+mod estimate;
 mod frames;
 mod index;
 mod open;
@@ -10,5 +11,6 @@ mod table;
 mod verify;
 
 pub use cursor::TableCursor;
+pub use search::Lookup;
 pub use table::{Located, Table};
 pub use verify::VerifyReport;

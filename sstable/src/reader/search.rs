@@ -35,6 +35,27 @@ pub(super) enum Landing {
     BlockStart(u64),
 }
 
+/// What became of a look-up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Lookup {
+    /// The filter knows that the key is not there.
+    Filtered,
+    /// The filter let it pass, or there is none; the key is not there.
+    Absent,
+    /// The key is there.
+    Found(Located),
+}
+
+impl Lookup {
+    /// The record, if it was found.
+    pub fn found(self) -> Option<Located> {
+        match self {
+            Self::Found(located) => Some(located),
+            Self::Filtered | Self::Absent => None,
+        }
+    }
+}
+
 impl<B: AsRef<[u8]> + Send + Sync, U: Unit> Table<B, U> {
     /// Finds the record with `key`.
     ///
@@ -42,21 +63,31 @@ impl<B: AsRef<[u8]> + Send + Sync, U: Unit> Table<B, U> {
     ///
     /// A damaged page or frame on the way.
     pub fn get(&self, key: U::Str<'_>) -> Result<Option<Located>, TableError> {
+        Ok(self.look_up(key)?.found())
+    }
+
+    /// Finds the record with `key`, and says how far a look-up without it came.
+    ///
+    /// # Errors
+    ///
+    /// A damaged page or frame on the way.
+    #[inline]
+    pub fn look_up(&self, key: U::Str<'_>) -> Result<Lookup, TableError> {
         if self.record_count() == 0 || !self.may_contain(key)? {
-            return Ok(None);
+            return Ok(Lookup::Filtered);
         }
         match self.search(key)?.0 {
             Landing::Record { frame, exact: true } => {
                 let value_range = self.file_range(frame.value_start, frame.next);
                 self.check(value_range.clone())?;
-                Ok(Some(Located {
+                Ok(Lookup::Found(Located {
                     ordinal: frame.ordinal,
                     value_range,
                     value_start_units: frame.value_start,
                     value_units: frame.value_units(),
                 }))
             }
-            _ => Ok(None),
+            _ => Ok(Lookup::Absent),
         }
     }
 
