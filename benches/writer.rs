@@ -6,6 +6,8 @@
 //! copied    a fresh owned copy of the key at every append; frames by the same fast assembly
 //! reused    the native writer: one buffer, only the changed suffix is copied
 //! batch     the batch encoder, which borrows all keys and keeps none
+//! floor     at a prefix of 4,096: only the comparison with the key before and a copy of what differs, no frames
+//! cached    at a prefix of 4,096: the native writer over the same 64 records again and again, whose keys stay in cache
 //! ```
 //!
 //! Twelve cases: four policies, shared prefixes of 0, 64 and 4,096 bytes, 16,384 records. The fixture's lengths,
@@ -32,6 +34,11 @@ use tephra_sstable::{Bit, Byte, EncodedStream, FrameWriter, Policy, Unit, encode
 /// The time of one dependent addition on the machine that calibrated times refer to.
 const ADD_NS_REFERENCE: f64 = 0.350;
 
+/// The prefix at which reading the keys is most of the time.
+const LONG_PREFIX: u64 = 4096;
+/// Records of `cached`: 256 KiB of keys.
+const CACHED_RECORDS: usize = 64;
+
 fn main() {
     let args = Args::from_env();
     let add_ns = calibrate_add_ns();
@@ -54,17 +61,43 @@ fn measure<U: FixtureUnit>(fixture: &Fixture, rounds: usize) -> Measured {
     let expected = checked_stream::<U>(fixture, "output", &records);
     let strings: Vec<_> = records.iter().map(Record::strings::<U>).collect();
     let (policy, width) = (fixture.policy.policy(), expected.meta.common_width);
-    let mut variants = [
-        Variant::new("copied", || write_copying::<U>(policy, width, &strings)),
-        Variant::new("reused", || write_reusing::<U>(policy, width, &strings)),
+    let mut variants = vec![
+        Variant::new("copied", || {
+            Written::Stream(Box::new(write_copying::<U>(policy, width, &strings)))
+        }),
+        Variant::new("reused", || {
+            Written::Stream(Box::new(write_reusing::<U>(policy, width, &strings)))
+        }),
         Variant::new("batch", || {
-            encode_batch::<U>(policy, &strings).expect("fixtures are sorted")
+            Written::Stream(Box::new(
+                encode_batch::<U>(policy, &strings).expect("fixtures are sorted"),
+            ))
         }),
     ];
-    let names = variants.each_ref().map(|variant| variant.name);
-    let spreads = alternate(&mut variants, rounds, |variant, stream| {
+    if fixture.prefix == LONG_PREFIX {
+        variants.push(Variant::new("floor", || {
+            Written::Units(compare_and_copy::<U>(&strings))
+        }));
+        variants.push(Variant::new("cached", || {
+            let again = strings.len() / CACHED_RECORDS;
+            let cached = &strings[..CACHED_RECORDS];
+            let streams = (0..again).map(|_| write_reusing::<U>(policy, width, cached).meta.extent_units);
+            Written::Units(streams.sum())
+        }));
+    }
+    let literal_units = compare_and_copy::<U>(&strings);
+    let cached = write_reusing::<U>(policy, width, &strings[..CACHED_RECORDS.min(strings.len())]);
+    let cached_units = cached.meta.extent_units * (strings.len() / CACHED_RECORDS) as u64;
+    let names: Vec<_> = variants.iter().map(|variant| variant.name).collect();
+    let spreads = alternate(&mut variants, rounds, |variant, written| {
+        let right = match (names[variant], written) {
+            ("floor", Written::Units(units)) => *units == literal_units,
+            ("cached", Written::Units(units)) => *units == cached_units,
+            (_, Written::Stream(stream)) => **stream == expected,
+            _ => false,
+        };
         assert!(
-            *stream == expected,
+            right,
             "{}: {} differs from the batch encoding",
             fixture.label(),
             names[variant]
@@ -77,11 +110,29 @@ fn measure<U: FixtureUnit>(fixture: &Fixture, rounds: usize) -> Measured {
     }
 }
 
+/// What a variant gives, to be checked outside the timer.
+enum Written {
+    Stream(Box<EncodedStream>),
+    /// Units of literals, or of several streams.
+    Units(u64),
+}
+
 /// The spreads of one case, and what its output is.
 struct Measured {
     variants: Vec<(&'static str, Spread)>,
     payload_len_bytes: u64,
     payload_crc32: u32,
+}
+
+/// What no writer can leave out: finding where neighbouring keys differ, and copying the rest. Units copied.
+fn compare_and_copy<U: Unit>(records: &[(U::Str<'_>, U::Str<'_>)]) -> u64 {
+    let (mut out, mut previous) = (U::Owned::default(), U::Str::default());
+    for &(key, _) in records {
+        let (retained, _) = U::order(previous, key);
+        U::push(&mut out, U::slice(key, retained, U::len(key)));
+        previous = key;
+    }
+    U::owned_len(&out)
 }
 
 /// The baseline: the whole key is copied into a fresh string at every append.

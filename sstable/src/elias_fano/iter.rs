@@ -32,23 +32,9 @@ pub struct EliasFanoIter<'a> {
 const ONE_LOAD_MAX_BITS: u64 = 57;
 
 impl<'a> EliasFanoIter<'a> {
+    /// From entry `index` on, to whose place a sample leads.
     pub(super) fn new(view: EliasFanoView<'a>, index: u64) -> Result<Self, EliasFanoError> {
-        let width = u64::from(view.parts().low_width);
-        let (low, low_bits): (&[u8], _) = match width {
-            // Halves of no bits: a word to load them from, so that they are no case of their own.
-            0 => (&[0; 8], 0),
-            1..=ONE_LOAD_MAX_BITS => (view.parts().low, u64::MAX >> (64 - width)),
-            _ => (&[], 0),
-        };
-        let mut iter = Self {
-            view,
-            word: 0,
-            word_index: 0,
-            base: index.wrapping_neg(),
-            low,
-            low_at: index.saturating_mul(width),
-            low_bits,
-        };
+        let mut iter = Self::at(view, index);
         if index == view.entries() {
             return Ok(iter);
         }
@@ -68,6 +54,33 @@ impl<'a> EliasFanoIter<'a> {
         };
         iter.enter((word_index, cut(word, view.entries() - index)));
         Ok(iter)
+    }
+
+    /// From the first entry on, without asking the samples.
+    pub(super) fn from_start(view: EliasFanoView<'a>) -> Self {
+        let mut iter = Self::at(view, 0);
+        iter.enter((0, cut(word_at(view.parts().high, 0), view.entries())));
+        iter
+    }
+
+    /// Before entry `index`, wherever it is.
+    fn at(view: EliasFanoView<'a>, index: u64) -> Self {
+        let width = u64::from(view.parts().low_width);
+        let (low, low_bits): (&[u8], _) = match width {
+            // Halves of no bits: a word to load them from, so that they are no case of their own.
+            0 => (&[0; 8], 0),
+            1..=ONE_LOAD_MAX_BITS => (view.parts().low, u64::MAX >> (64 - width)),
+            _ => (&[], 0),
+        };
+        Self {
+            view,
+            word: 0,
+            word_index: 0,
+            base: index.wrapping_neg(),
+            low,
+            low_at: index.saturating_mul(width),
+            low_bits,
+        }
     }
 
     /// Number of the next entry.

@@ -182,6 +182,28 @@ fn damage_is_found() {
     }
 }
 
+/// A wrong sample is called that, with what belongs there, although whoever trusts it reads wrong entries.
+#[test]
+fn a_wrong_sample_is_named() {
+    let entries: Vec<u64> = (0..600).map(|index| index * 77).collect();
+    for (sample, shift, part) in [(0, 0, 0), (0, 8, 1), (2, 0, 0)] {
+        let sequence = build(&entries);
+        let samples_at = EliasFano::HEADER_LEN_BYTES + 8 * (sequence.low.len() + sequence.high.len());
+        let mut bytes = serialised(&sequence);
+        bytes[samples_at + sample * 16 + shift] ^= 1;
+        let right = sequence.samples[sample];
+        let right = [right.first, right.sparse][part];
+        let error = EliasFanoView::parse(&bytes).unwrap().validate().unwrap_err();
+        let (expected, found) = (format!("expected {right}"), format!("found {}", right ^ 1));
+        let message = error.to_string();
+        assert!(message.starts_with(&format!("samples at {sample}")), "{message}");
+        assert!(
+            message.contains(&expected) && message.contains(&found),
+            "{message}"
+        );
+    }
+}
+
 /// Numbers of the header at their extremes: no outsized allocation, no overflow.
 #[test]
 fn extreme_headers_are_refused() {

@@ -2,7 +2,7 @@
 
 use super::layout::{ENTRIES_PER_SAMPLE, to_index};
 use super::view::{damaged, word_at};
-use super::{DENSE, DENSE_SPAN, EliasFanoError, EliasFanoPart, EliasFanoView};
+use super::{DENSE, DENSE_SPAN, EliasFanoError, EliasFanoIter, EliasFanoPart, EliasFanoView};
 
 impl EliasFanoView<'_> {
     /// Checks everything: the sequence does not decrease and ends with the universe, there are as many ones as
@@ -23,7 +23,7 @@ impl EliasFanoView<'_> {
         check_padding(High, parts.high, high_bits)?;
         check_padding(Low, parts.low, parts.entries * u64::from(parts.low_width))?;
 
-        let mut iter = self.iter()?;
+        let mut iter = EliasFanoIter::from_start(*self);
         let (mut previous, mut sparse_len) = (0, 0);
         for group in 0..parts.entries.div_ceil(ENTRIES_PER_SAMPLE) {
             let start = group * ENTRIES_PER_SAMPLE;

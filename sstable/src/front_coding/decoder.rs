@@ -8,6 +8,9 @@
 //!                          "cart"   keep 2, "t"     "rt" against "t": r < t       "ca" + "t"
 //! ```
 //!
+//! A stream by itself can only be read forward. In a table the separators let each block be read by itself: there
+//! [`TableCursor`](crate::TableCursor) goes in both directions, and from any record.
+//!
 //! Both run from the first record to the last, and check at the end that the last frame ends at the extent and that
 //! the last key has the promised length. At every block start they compare the position with the directory. After
 //! an error a cursor stays at the record before: asking again gives the same error.

@@ -20,6 +20,7 @@ mod bit;
 pub mod burst;
 mod byte;
 mod error;
+mod giving;
 mod span;
 #[cfg(test)]
 mod tests;

@@ -1,11 +1,8 @@
 //! The frames of a stream as they grow, with their directory.
 
-use std::io;
-
 use super::{AppendError, Controls};
 use crate::elias_fano::EliasFanoBuilder;
 use crate::policy::Policy;
-use crate::stream::{EncodedStream, StreamMeta};
 use crate::unit::Unit;
 
 /// The largest extent a writer makes, in units: positions in bits then fit a word with room to spare.
@@ -21,16 +18,16 @@ const SHORT_UNITS_MAX: u64 = 512;
 pub struct FrameWriter<U: Unit> {
     pub(super) frames: U::Owned,
     /// Units given away by [`FrameWriter::drain`]; whole bytes.
-    drained_units: u64,
+    pub(super) drained_units: u64,
     /// Records before the next block start; 0 says that the next one is.
     pub(super) records_until_block: u32,
     pub(super) key_units: u64,
-    common_width: Option<u64>,
+    pub(super) common_width: Option<u64>,
     literal_units: u64,
-    extent_units_max: u64,
+    pub(super) extent_units_max: u64,
     value_units: u64,
     pub(super) policy: Policy,
-    directory: EliasFanoBuilder,
+    pub(super) directory: EliasFanoBuilder,
 }
 
 impl<U: Unit> FrameWriter<U> {
@@ -58,7 +55,7 @@ impl<U: Unit> FrameWriter<U> {
         Ok(Self::empty(policy, common_width, EXTENT_UNITS_MAX))
     }
 
-    fn empty(policy: Policy, common_width: Option<u64>, extent_units_max: u64) -> Self {
+    pub(super) fn empty(policy: Policy, common_width: Option<u64>, extent_units_max: u64) -> Self {
         Self {
             frames: U::Owned::default(),
             drained_units: 0,
@@ -364,67 +361,6 @@ impl<U: Unit> FrameWriter<U> {
     #[must_use]
     pub const fn value_units(&self) -> u64 {
         self.value_units
-    }
-
-    /// What the stream says of itself so far.
-    #[must_use]
-    pub fn meta(&self) -> StreamMeta {
-        StreamMeta {
-            policy: self.policy,
-            common_width: self.common_width,
-            record_count: self.record_count(),
-            extent_units: self.position(),
-            last_key_units: self.key_units,
-        }
-    }
-
-    /// The frames that were not given away.
-    #[must_use]
-    pub fn frames(&self) -> U::Str<'_> {
-        U::as_str(&self.frames)
-    }
-
-    /// Gives all complete bytes to `out` and forgets them.
-    ///
-    /// # Errors
-    ///
-    /// What `out` says. How much it took is not known then: the stream is lost.
-    pub fn drain(&mut self, out: &mut impl io::Write) -> io::Result<()> {
-        let bytes = U::whole_bytes(&self.frames);
-        out.write_all(bytes)?;
-        self.drained_units += bytes.len() as u64 * 8 / U::BITS;
-        U::discard_whole_bytes(&mut self.frames);
-        Ok(())
-    }
-
-    /// Bytes that [`FrameWriter::drain`] would give away.
-    #[must_use]
-    #[inline]
-    pub fn drainable_len_bytes(&self) -> usize {
-        U::whole_bytes(&self.frames).len()
-    }
-
-    /// Ends the stream with its directory, and starts an empty one under the same policy. The payload is what was not
-    /// given away; without a drain, all of it.
-    ///
-    /// # Errors
-    ///
-    /// No memory for the directory; the writer stands as before.
-    pub fn finish(&mut self) -> Result<EncodedStream, AppendError> {
-        let meta = self.meta();
-        let end = meta.extent_units - meta.common_units_before(meta.record_count);
-        let blocks = self.directory.len();
-        self.directory.push(end)?;
-        let directory = self.directory.finish();
-        self.directory.truncate(blocks);
-        let directory = directory?;
-        let fresh = Self::empty(self.policy, self.common_width, self.extent_units_max);
-        let payload = U::into_bytes(std::mem::replace(self, fresh).frames);
-        Ok(EncodedStream {
-            meta,
-            payload,
-            directory,
-        })
     }
 }
 
