@@ -7,9 +7,10 @@
 use std::path::{Path, PathBuf};
 
 /// The documents, relative to the root of the repository.
-const DOCUMENTS: [&str; 4] = [
+const DOCUMENTS: [&str; 5] = [
     "README.md",
     "ARCHITECTURE.md",
+    "docs/deletes.md",
     "sstable/FORMAT.md",
     "wal/FORMAT.md",
 ];

@@ -96,6 +96,7 @@ pub(crate) struct RandomOptions {
     target_table_bytes: u64,
     l0_compaction_trigger: usize,
     frozen_memtables_max: usize,
+    pending_deletes_max: usize,
     manifest_bytes: u64,
     manual: bool,
 }
@@ -127,6 +128,7 @@ impl RandomOptions {
             target_table_bytes: *rng.pick(&[1, 500, 3_000, 1 << 20]),
             l0_compaction_trigger: 1 + rng.below(6),
             frozen_memtables_max: 1 + rng.below(3),
+            pending_deletes_max: *rng.pick(&[1, 3, 20, 32 << 10]),
             manifest_bytes: *rng.pick(&[1, 1_000, 4 << 20]),
             manual: rng.one_in(2),
         }
@@ -139,6 +141,7 @@ impl RandomOptions {
             .l0_compaction_trigger(self.l0_compaction_trigger)
             .l0_tables_max(self.l0_compaction_trigger + 8)
             .frozen_memtables_max(self.frozen_memtables_max)
+            .pending_deletes_max(self.pending_deletes_max)
             .manifest_bytes(self.manifest_bytes)
             .background(if self.manual {
                 Background::Manual
