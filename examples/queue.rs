@@ -11,7 +11,10 @@
 
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 #![expect(clippy::unwrap_used, reason = "an example stops at the first error")]
-#![expect(clippy::disallowed_methods, reason = "an example may time itself by the system's clock")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "an example may time itself by the system's clock"
+)]
 
 use std::time::{Duration, Instant};
 

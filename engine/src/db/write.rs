@@ -301,7 +301,7 @@ fn apply_to(memtable: &mut Memtable, changes: Vec<Change>) {
         match change {
             // An operand that nothing precedes is an entry as it is.
             Change::Insert(entry) | Change::Merge(entry) => memtable.insert(entry),
-            Change::Forget(entry) => memtable.remove(entry.keyspace(), entry.key()),
+            Change::Forget(entry) => memtable.delete_traceless(entry.keyspace(), entry.key()),
             Change::DeleteRange { interval, shields } => memtable.delete_range(interval, shields),
         }
     }

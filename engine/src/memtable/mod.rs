@@ -51,6 +51,8 @@ pub(crate) struct Memtable {
     overlay: Overlay,
     /// Settled range deletes: their records in tables are in the overlay.
     settled: Intervals,
+    /// Keyspaces with deletes of which the map and the intervals hold nothing any more. The log does.
+    traceless: imbl::OrdSet<u32>,
 }
 
 impl Memtable {
@@ -84,6 +86,18 @@ impl Memtable {
         self.take(keyspace, key);
     }
 
+    /// Deletes a key that no older layer can hold: nothing of it stays. O(log n).
+    pub(crate) fn delete_traceless(&mut self, keyspace: u32, key: &[u8]) {
+        self.remove(keyspace, key);
+        self.note_traceless(keyspace);
+    }
+
+    fn note_traceless(&mut self, keyspace: u32) {
+        if !self.traceless.contains(&keyspace) {
+            self.traceless.insert(keyspace);
+        }
+    }
+
     /// Removes the entries in an interval, and remembers it if it shields older records. O(log n) a removed entry.
     pub(crate) fn delete_range(&mut self, interval: Interval, shields: bool) {
         let (lower, upper) = interval.bounds();
@@ -100,6 +114,8 @@ impl Memtable {
         }
         if shields {
             self.intervals.insert(interval);
+        } else {
+            self.note_traceless(interval.keyspace());
         }
     }
 
@@ -157,10 +173,10 @@ impl Memtable {
         self.entries.range((lower, upper))
     }
 
-    /// Whether the map says anything about the keys from `first` to `last`, both included; or may have, in deletes that are settled: an
-    /// overlay does not know the keys it kills.
+    /// Whether the map says anything about the keys from `first` to `last`, both included; or may have said, in deletes that left no
+    /// trace here. Those are in the log, and perhaps in the overlay, and must not come to concern what is newer.
     pub(crate) fn touches(&self, keyspace: u32, first: &[u8], last: &[u8]) -> bool {
-        if !self.overlay.is_empty() {
+        if self.traceless.contains(&keyspace) {
             return true;
         }
         let mut entries = self.range(keyspace, Bound::Included(first), Bound::Included(last));
@@ -218,7 +234,7 @@ impl Memtable {
     pub(crate) fn settle_delete(&mut self, entry: &Entry) -> bool {
         let is_pending = self.deletes.contains(entry);
         if is_pending {
-            self.remove(entry.keyspace(), entry.key());
+            self.delete_traceless(entry.keyspace(), entry.key());
         }
         is_pending
     }
@@ -229,6 +245,7 @@ impl Memtable {
         if is_pending {
             self.intervals.remove(interval);
             self.settled.insert(interval.clone());
+            self.note_traceless(interval.keyspace());
         }
         is_pending
     }

@@ -365,3 +365,37 @@ fn what_is_ingested_behind_a_settled_delete_lives_through_compactions() {
     assert_eq!(db.get(key(5)).expect("get").as_deref(), Some(&b"ingested"[..]));
     db.assert_sound();
 }
+
+// A delete that had nothing to shield was in the log alone; replayed behind an ingest, it killed what had been ingested.
+#[test]
+fn what_is_ingested_behind_deletes_without_a_trace_survives_a_replay_of_the_log() {
+    type Write = fn(&TestDb);
+    let deletes: [Write; 4] = [
+        |db| db.delete(key(5)).expect("delete"),
+        |db| db.clear().expect("clears"),
+        |db| {
+            db.put(key(5), "gone").expect("put");
+            db.delete_range(key(3)..key(9)).expect("deletes");
+        },
+        |db| {
+            db.put(key(5), "below").expect("put");
+            db.flush().expect("flush");
+            db.delete(key(5)).expect("delete");
+            assert!(settle(db));
+        },
+    ];
+    for (number, delete) in deletes.iter().enumerate() {
+        let db = TestDb::open(options());
+        delete(&db);
+        assert!(!db.contains(key(5)).expect("get"), "delete {number}");
+        let mut ingest = db.default_keyspace().ingest().expect("begins");
+        ingest.put(key(5), "ingested").expect("takes");
+        ingest.finish().expect("ingests");
+        assert_eq!(numbers(&db), [5], "delete {number}");
+        let killed = TestDb::open_on(db.machine.after_kill(), options());
+        assert_eq!(numbers(&killed), [5], "delete {number}, replayed");
+        killed.flush().expect("flush");
+        assert_eq!(numbers(&killed), [5], "delete {number}, flushed");
+        killed.assert_sound();
+    }
+}
