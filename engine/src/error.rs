@@ -139,10 +139,25 @@ pub enum Error {
     },
 
     /// A compaction gave up. Its inputs are untouched.
-    #[error("compaction failed, the tables are unchanged: {source}")]
+    #[error(
+        "compaction of keyspace {keyspace:?} into level {level} failed, the tables are unchanged: {source}"
+    )]
     Compaction {
+        /// The keyspace's name.
+        keyspace: String,
+        /// The level of the outputs.
+        level: u32,
         /// What went wrong.
         source: Arc<CompactionError>,
+    },
+
+    /// A compaction was ended by its caller's [`Cancel`](crate::Cancel). The steps it had finished stay, the rest is as it was.
+    #[error(
+        "compaction of keyspace {keyspace:?} was cancelled; the tables it had not finished are unchanged"
+    )]
+    CompactionCancelled {
+        /// The keyspace's name.
+        keyspace: String,
     },
 
     /// A key is longer than [`limits::KEY_LEN_BYTES_MAX`](crate::limits).
@@ -375,7 +390,7 @@ impl Error {
             Error::Io { source } => source.is_storage_full(),
             Error::Log { source, .. } => source.cause().is_some_and(|cause| is_full(cause.kind())),
             Error::TableWrite { source, .. } => in_table(source),
-            Error::Compaction { source } => match &**source {
+            Error::Compaction { source, .. } => match &**source {
                 CompactionError::Write { error, .. } => in_table(error),
                 CompactionError::Sink(cause) => is_full(cause.kind()),
                 _ => false,

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use crate::batch::record::RecordBuilder;
+use crate::cancel::Cancel;
 use crate::db::DbHandle;
 use crate::error::{Error, Result};
 use crate::ingest::Ingest;
@@ -22,6 +23,9 @@ pub(crate) const DEFAULT_KEYSPACE: u32 = 0;
 
 /// Bytes of a key that an error shows.
 const KEY_SHOWN_BYTES_MAX: usize = 64;
+
+/// All keyspaces by number. A clone is O(1): who works on a few of many takes one along.
+pub(crate) type Keyspaces = imbl::OrdMap<u32, Arc<KeyspaceCore>>;
 
 /// What all handles of one keyspace share.
 #[derive(Debug)]
@@ -362,6 +366,32 @@ impl Keyspace {
     /// The database takes no writes; the keyspace was dropped, or composes its records.
     pub fn ingest(&self) -> Result<Ingest> {
         Ingest::begin(self.clone())
+    }
+
+    /// Flushes, then merges the tables that touch a range of keys into one sorted run without dead records: down to the lowest level
+    /// that holds some of them. Returns when the merged files are removed. Those that a snapshot, an iterator or a value
+    /// still holds go when it lets go of them: a tenth of a second later the call returns without them (see
+    /// [`Stats::pinned_file_count`](crate::Stats::pinned_file_count)). What others write meanwhile is left alone.
+    ///
+    /// # Errors
+    /// As [`Db::flush`](crate::Db::flush); a damaged table, a failing law. The steps that were finished stay; the tables that could
+    /// not be merged are as they were.
+    pub fn compact(&self, range: impl KeyRange) -> Result<()> {
+        self.compact_range(range, &Cancel::new())
+    }
+
+    /// As [`Keyspace::compact`], and ends early when the flag is raised. It works in steps of a few tables, each an edit of its own: what
+    /// was finished by then stays.
+    ///
+    /// # Errors
+    /// As [`Keyspace::compact`]; [`Error::CompactionCancelled`].
+    pub fn compact_range(&self, range: impl KeyRange, cancel: &Cancel) -> Result<()> {
+        self.check_alive()?;
+        let bounds = range.into_bounds();
+        let engine = self.handle.engine();
+        let outcome = engine.compact_range(&self.core, &bounds, cancel);
+        engine.events().deliver();
+        outcome
     }
 
     fn range_of(&self, bounds: crate::iter::Bounds) -> Range {

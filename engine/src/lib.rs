@@ -24,7 +24,7 @@
 //! | `overlay` | what deletes killed in tables before their flush |
 //! | `version`, `table_file`, `dead_set` | the tables in force, the manifest that remembers them |
 //! | `stats`, `event`, `size_estimate` | what the database tells of itself |
-//! | `background` | the two threads, what they are asked for, who waits for them |
+//! | `background` | the threads, what they are asked for, who waits for them |
 //! | [`vfs`], [`clock`] | everything outside: files, locks, time; real and simulated |
 //!
 //! There are no sequence numbers and no tombstones in tables. An instant is a tuple of immutable roots, so a snapshot costs two
@@ -35,6 +35,7 @@ mod batch;
 mod bit_key;
 mod bit_keyspace;
 mod byte_reader;
+mod cancel;
 mod checkpoint;
 pub mod clock;
 mod compact;
@@ -71,6 +72,8 @@ pub mod vfs;
 
 pub use batch::Batch;
 pub use bit_keyspace::{BitKeyspace, BitRange, BitValue};
+pub use cancel::Cancel;
+pub use compact::CompactionStats;
 pub use db::Db;
 pub use error::{Error, Result, Usability};
 pub use event::{Event, EventListener};

@@ -28,7 +28,7 @@ pub enum Durability {
 /// Who runs flushes and compactions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Background {
-    /// Two threads of the database's own: one flushes, one compacts.
+    /// Threads of the database's own: one flushes, the others compact.
     #[default]
     Threads,
     /// Nobody: the caller runs [`Db::run_background_step`](crate::Db::run_background_step). A writer that meets a
@@ -50,6 +50,7 @@ pub struct Options {
     pub(crate) pending_deletes_max: usize,
     pub(crate) frozen_memtables_max: usize,
     pub(crate) l0_tables_max: usize,
+    pub(crate) compaction_threads: Option<usize>,
     pub(crate) durability: Durability,
     pub(crate) create_if_missing: bool,
     pub(crate) error_if_exists: bool,
@@ -70,6 +71,7 @@ impl Default for Options {
             pending_deletes_max: 32 << 10,
             frozen_memtables_max: 3,
             l0_tables_max: 24,
+            compaction_threads: None,
             durability: Durability::Process,
             create_if_missing: true,
             error_if_exists: false,
@@ -128,6 +130,15 @@ impl Options {
     #[must_use]
     pub fn l0_tables_max(mut self, tables: usize) -> Self {
         self.l0_tables_max = tables;
+        self
+    }
+
+    /// Threads that compactions use together: jobs that have nothing in common run side by side, and a large one is split by
+    /// key over those that are free. The flush has a thread of its own besides. Default: 2, or 1 on a machine with one processor or with
+    /// [`Background::Manual`].
+    #[must_use]
+    pub fn compaction_threads(mut self, threads: usize) -> Self {
+        self.compaction_threads = Some(threads);
         self
     }
 
@@ -213,6 +224,7 @@ impl Options {
             ("l0_compaction_trigger", self.l0_compaction_trigger as u64),
             ("pending_deletes_max", self.pending_deletes_max as u64),
             ("frozen_memtables_max", self.frozen_memtables_max as u64),
+            ("compaction_threads", self.compaction_threads.unwrap_or(1) as u64),
         ];
         for (option, value) in at_least_one {
             if value == 0 {

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
+use crate::compact::CompactionStats;
 use crate::error::Error;
 
 /// One level of all keyspaces.
@@ -107,6 +108,8 @@ pub struct Stats {
     pub oldest_snapshot_age: Option<Duration>,
     /// Memory of memtables that were flushed since and that snapshots still hold, in bytes.
     pub snapshot_memtable_bytes: usize,
+    /// What compactions did, by kind and level, and how they slow writers down.
+    pub compaction: CompactionStats,
     /// Records marked dead by flushed deletes.
     pub killed_record_count: u64,
     /// Tables dropped because nothing in them was alive.

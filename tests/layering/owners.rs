@@ -121,7 +121,12 @@ const OWNERS: &[(&str, &str, &str)] = &[
     (
         "threads",
         "engine/src/background/worker.rs",
-        "the flush thread and the compaction thread",
+        "the flush thread and the compaction threads",
+    ),
+    (
+        "threads",
+        "engine/src/background/parallel.rs",
+        "the parts of one merge on threads that end before it does",
     ),
     (
         "files",

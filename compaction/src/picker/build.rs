@@ -5,6 +5,9 @@ use super::running::Running;
 use super::targets::PickerOptions;
 use super::view::{LevelView, TableShape};
 
+/// A table of more than so many target sizes is cut on its way instead of moving: every later merge would read all of it.
+const LARGE_TABLE: u64 = 8;
+
 /// What all rules look at.
 pub(super) struct Picker<'a> {
     pub(super) levels: &'a [LevelView],
@@ -45,8 +48,8 @@ impl<'a> Picker<'a> {
         }
     }
 
-    /// Tables of one level into another, below it: a move if they overlap nothing there and not each other, and are no crowd of
-    /// small ones; a merge with what they overlap otherwise. None if a running job is in the way.
+    /// Tables of one level into another, below it: a move if they overlap nothing there and not each other, and are neither a crowd of
+    /// small ones nor very large; a merge with what they overlap otherwise. None if a running job is in the way.
     pub(super) fn job_into(
         &self,
         level: u32,
@@ -71,11 +74,13 @@ impl<'a> Picker<'a> {
             .level(output_level)
             .map(|view| view.overlapping(first_key, last_key).collect())
             .unwrap_or_default();
-        let worth_keeping = |table: &&TableShape| table.len_bytes > self.options.target_table_bytes / 2;
-        let moves = below.is_empty()
-            && is_run(tables)
-            && tables.iter().all(|table| table.dead == 0)
-            && (tables.len() == 1 || tables.iter().all(worth_keeping));
+        let target_bytes = self.options.target_table_bytes;
+        let worth_keeping = |table: &&TableShape| {
+            table.dead == 0
+                && table.len_bytes <= target_bytes.saturating_mul(LARGE_TABLE)
+                && (tables.len() == 1 || table.len_bytes > target_bytes / 2)
+        };
+        let moves = below.is_empty() && is_run(tables) && tables.iter().all(worth_keeping);
         let kind = if moves { JobKind::Move } else { JobKind::Merge };
         let inputs = [(output_level, below.as_slice()), (level, tables)];
         self.job(kind, &inputs, output_level, cause)

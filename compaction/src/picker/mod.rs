@@ -34,6 +34,8 @@
 //! Each rule makes the state that triggers it smaller, so a store without writes becomes idle. What running jobs hold
 //! ([`Running`]) is not touched by a second decision, so jobs of one keyspace may run side by side.
 //!
+//! [`simulator`] runs the rules on made-up data and reports what they cost.
+//!
 //! Key bounds are compared as packed bytes. Bit strings padded with zeros compare at most as equal when
 //! they differ, so overlap is never missed.
 
@@ -42,6 +44,7 @@ mod decision;
 mod leveled;
 mod manual;
 mod running;
+pub mod simulator;
 mod targets;
 mod view;
 

@@ -27,15 +27,14 @@ impl Engine {
             });
             self.events().deliver();
         }
-        let attempt = || match job {
-            Job::Flush => self.flush_oldest(),
+        let outcome = match job {
+            Job::Flush => match self.flush_oldest() {
+                // The room of the spare segment may be enough, and a flush gives back that of its own.
+                Err(error) if error.is_storage_full() && self.discard_spare() => self.flush_oldest(),
+                outcome => outcome,
+            },
             Job::Resolve => Ok(self.settle_pending_deletes().then_some(0)),
-            Job::Compact => Ok(self.compact_once()?.then_some(0)),
-        };
-        let outcome = match attempt() {
-            // The room of the spare segment may be enough, and a flush gives back that of its own.
-            Err(error) if error.is_storage_full() && self.discard_spare() => attempt(),
-            outcome => outcome,
+            Job::Compact => self.compact_once().map(|worked| worked.then_some(0)),
         };
         if flush.is_some() {
             self.events().emit(|| Event::FlushEnded {
@@ -44,10 +43,14 @@ impl Engine {
             });
         }
         match &outcome {
-            Ok(_) => self.work.succeeded(job),
+            Ok(_) if job == Job::Flush => self.work.flush_succeeded(),
+            // The schedule knows how each keyspace fares.
+            Ok(_) => self.work.announce_progress(),
             Err(error) => {
                 self.background_failed(error);
-                self.work.failed(job, error.clone());
+                if job == Job::Flush {
+                    self.work.flush_failed(error.clone());
+                }
             }
         }
         self.events().deliver();

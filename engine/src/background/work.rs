@@ -1,7 +1,7 @@
 //! The board on which background work is asked for and its progress announced.
 //!
 //! ```text
-//!   writer --request_flush-->  | flush? compact? stop? | <--next_job--  flush thread, compaction thread
+//!   writer --request_flush-->  | flush? compact? stop? | <--next_request--  flush thread, compaction threads
 //!   writer <--wait_for_progress--  progress, failure   <--done/failed--
 //! ```
 //!
@@ -33,8 +33,6 @@ struct Board {
     /// Announcements so far.
     progress_count: u64,
     flush_failure: Option<Arc<Error>>,
-    resolution_failure: Option<Arc<Error>>,
-    compaction_failure: Option<Arc<Error>>,
 }
 
 impl Board {
@@ -43,14 +41,6 @@ impl Board {
             Job::Flush => &mut self.flush_requested,
             Job::Resolve => &mut self.resolution_requested,
             Job::Compact => &mut self.compaction_requested,
-        }
-    }
-
-    fn failure_of(&mut self, job: Job) -> &mut Option<Arc<Error>> {
-        match job {
-            Job::Flush => &mut self.flush_failure,
-            Job::Resolve => &mut self.resolution_failure,
-            Job::Compact => &mut self.compaction_failure,
         }
     }
 }
@@ -96,11 +86,18 @@ impl Work {
         self.requested.notify_all();
     }
 
-    /// Waits for a request and takes it. `false`: the thread is to end.
-    pub(crate) fn next_request(&self, job: Job) -> bool {
+    /// Waits for a request and takes it, at most so long. `false`: the thread is to end.
+    pub(crate) fn next_request(&self, job: Job, at_most: Option<Duration>) -> bool {
         let mut board = self.board.lock();
         while !board.stopping && !*board.request_of(job) {
-            self.requested.wait(&mut board);
+            match at_most {
+                None => self.requested.wait(&mut board),
+                Some(pause) => {
+                    if self.requested.wait_for(&mut board, pause).timed_out() {
+                        break;
+                    }
+                }
+            }
         }
         *board.request_of(job) = false;
         !board.stopping
@@ -115,27 +112,23 @@ impl Work {
         }
     }
 
-    /// A step ended well: whoever waits may look again.
-    pub(crate) fn succeeded(&self, job: Job) {
+    /// A flush ended well: whoever waits may look again.
+    pub(crate) fn flush_succeeded(&self) {
         let mut board = self.board.lock();
-        *board.failure_of(job) = None;
+        board.flush_failure = None;
         self.announce(&mut board);
     }
 
-    /// A step failed: whoever waits gets to know why.
-    pub(crate) fn failed(&self, job: Job, failure: Error) {
+    /// A flush failed: whoever waits gets to know why.
+    pub(crate) fn flush_failed(&self, failure: Error) {
         let mut board = self.board.lock();
-        *board.failure_of(job) = Some(Arc::new(failure));
+        board.flush_failure = Some(Arc::new(failure));
         self.announce(&mut board);
     }
 
-    /// Why the last step of one of the jobs failed, if it did.
-    pub(crate) fn failure(&self) -> Option<Arc<Error>> {
-        let board = self.board.lock();
-        board
-            .flush_failure
-            .clone()
-            .or_else(|| board.compaction_failure.clone())
+    /// Why the last flush failed, if it did.
+    pub(crate) fn flush_failure(&self) -> Option<Arc<Error>> {
+        self.board.lock().flush_failure.clone()
     }
 
     /// Wakes everybody who waits for progress.

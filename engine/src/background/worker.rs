@@ -1,5 +1,5 @@
-//! The database's own threads: one flushes, one settles deletes, one compacts, so that a long compaction never keeps a flush waiting, nor a
-//! flush the deletes.
+//! The database's own threads: one flushes, one settles deletes, the others compact, so that a long compaction never keeps a flush waiting,
+//! nor a flush the deletes.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -27,15 +27,19 @@ impl Workers {
     /// Starts the threads.
     pub(crate) fn start(engine: &Arc<Engine>) -> std::io::Result<Workers> {
         let workers = Workers::default();
-        let jobs = [
-            (Job::Flush, "tephra-flush"),
-            (Job::Resolve, "tephra-deletes"),
-            (Job::Compact, "tephra-compact"),
-        ];
-        for (job, name) in jobs {
+        let compact = (0..engine.compaction_threads()).map(|_| Job::Compact);
+        for job in [Job::Flush, Job::Resolve].into_iter().chain(compact) {
             let engine_of_thread = Arc::clone(engine);
+            let name = match job {
+                Job::Flush => "tephra-flush",
+                Job::Resolve => "tephra-deletes",
+                Job::Compact => "tephra-compact",
+            };
             let thread = std::thread::Builder::new().name(name.into());
-            match thread.spawn(move || run(&engine_of_thread, job)) {
+            match thread.spawn(move || match job {
+                Job::Compact => run_compactions(&engine_of_thread),
+                _ => run(&engine_of_thread, job),
+            }) {
                 Ok(handle) => workers.threads.lock().push(handle),
                 Err(error) => {
                     engine.work.stop();
@@ -56,10 +60,10 @@ impl Workers {
     }
 }
 
-/// The life of a thread: take a request, do steps until there is nothing left to do.
+/// The life of a thread that flushes or settles deletes: take a request, do steps until there is nothing left to do.
 fn run(engine: &Engine, job: Job) {
     let mut pause = BACK_OFF_MIN;
-    while engine.work.next_request(job) {
+    while engine.work.next_request(job, None) {
         if job == Job::Flush {
             engine.prepare_spare();
         }
@@ -84,5 +88,19 @@ fn run(engine: &Engine, job: Job) {
                 return;
             }
         }
+    }
+}
+
+/// The life of a compaction thread. A keyspace whose compaction failed pauses, not the thread: it goes on with others, and sleeps no
+/// longer than the shortest of their pauses.
+fn run_compactions(engine: &Engine) {
+    let mut pause = None;
+    while engine.work.next_request(Job::Compact, pause) {
+        while !engine.work.is_stopping() && engine.stopped.get().is_none() {
+            if let Ok(false) = engine.step(Job::Compact) {
+                break;
+            }
+        }
+        pause = engine.compaction_pause();
     }
 }

@@ -15,11 +15,10 @@ use crate::table_file::TableFile;
 use crate::version::TableRecord;
 use crate::vfs::WritableFile;
 
-/// The tables of one merge.
+/// The tables of one part of a merge.
 pub(super) struct TableSink<'a> {
     engine: &'a Engine,
     keyspace: u32,
-    unit: UnitKind,
     level: u32,
     /// Synced tables.
     records: Vec<TableRecord>,
@@ -32,27 +31,36 @@ impl<'a> TableSink<'a> {
         TableSink {
             engine,
             keyspace: keyspace.number,
-            unit: keyspace.settings.unit,
             level,
             records: Vec::new(),
             numbers: Vec::new(),
         }
     }
 
-    /// Makes the names durable and opens the tables.
-    pub(super) fn open_tables(&mut self) -> Result<BTreeMap<u64, Arc<TableFile>>> {
-        if !self.records.is_empty() {
-            self.engine.directory.sync()?;
-        }
-        let records = std::mem::take(&mut self.records).into_iter();
-        let open = |record| TableFile::open(&self.engine.directory, record, self.unit);
-        records.map(|record| Ok((record.number, open(record)?))).collect()
-    }
-
     /// Removes every file made.
     pub(super) fn remove_files(&self) {
         self.engine.remove_tables(self.numbers.iter().copied());
     }
+}
+
+/// Makes the names of all tables durable and opens them.
+pub(super) fn open_tables(
+    engine: &Engine,
+    unit: UnitKind,
+    sinks: &[TableSink<'_>],
+) -> Result<BTreeMap<u64, Arc<TableFile>>> {
+    let mut records = sinks.iter().flat_map(|sink| &sink.records).peekable();
+    if records.peek().is_some() {
+        engine.directory.sync()?;
+    }
+    records
+        .map(|record| {
+            Ok((
+                record.number,
+                TableFile::open(&engine.directory, record.clone(), unit)?,
+            ))
+        })
+        .collect()
 }
 
 impl OutputSink for TableSink<'_> {

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use std::collections::BTreeMap;
 
-use super::{CompactionStart, merge};
+use super::CompactionStart;
+use super::merge::Merge;
+use crate::Cancel;
 use crate::db::Engine;
 use crate::keyspace::KeyspaceCore;
 use crate::table_file::TableFile;
@@ -18,7 +20,14 @@ pub(crate) fn merge_for_tests(
     core: &KeyspaceCore,
     inputs: &[TableView],
 ) -> BTreeMap<u64, Arc<TableFile>> {
-    merge::merge(engine, core, inputs, 6).expect("merges")
+    let merge = Merge {
+        core,
+        inputs,
+        level: 6,
+        threads: 1,
+        cancel: &Cancel::new(),
+    };
+    merge.run(engine).expect("merges")
 }
 
 /// Installs them.
@@ -68,7 +77,7 @@ fn deletes_flushed_while_a_compaction_runs_are_killed_in_its_outputs() {
         let engine = db.default_keyspace().handle().engine();
         let start = engine.start_compaction();
         let inputs = inputs_of(&db);
-        let outputs = merge::merge(engine, db.default_keyspace().core(), &inputs, 6).expect("merges");
+        let outputs = merge_for_tests(engine, db.default_keyspace().core(), &inputs);
         assert!(outputs.len() > 1, "several outputs share the kills");
         for number in (0..100).filter(|number| number % step == 1 || step == 1) {
             db.delete(key(number)).expect("delete");
@@ -96,7 +105,7 @@ fn a_put_after_a_late_delete_wins_over_the_outputs() {
     let engine = db.default_keyspace().handle().engine();
     let start = engine.start_compaction();
     let inputs = inputs_of(&db);
-    let outputs = merge::merge(engine, db.default_keyspace().core(), &inputs, 6).expect("merges");
+    let outputs = merge_for_tests(engine, db.default_keyspace().core(), &inputs);
     db.delete(key(5)).expect("delete");
     db.flush().expect("flush");
     db.put(key(5), "newest").expect("put");
@@ -140,7 +149,7 @@ fn a_keyspace_dropped_while_it_is_compacted_takes_the_outputs_along() {
             .cloned()
             .collect()
     };
-    let outputs = merge::merge(engine.engine(), doomed.core(), &inputs, 6).expect("merges");
+    let outputs = merge_for_tests(engine.engine(), doomed.core(), &inputs);
     db.drop_keyspace(&doomed).expect("drops");
     engine
         .engine()
@@ -245,7 +254,7 @@ fn range_deletes_in_every_order_with_a_running_compaction_are_exact() {
                 .rev()
                 .cloned()
                 .collect();
-            let outputs = merge::merge(engine, db.default_keyspace().core(), &inputs, 6).expect("merges");
+            let outputs = merge_for_tests(engine, db.default_keyspace().core(), &inputs);
             db.flush().expect("flush");
             run(2);
             db.flush().expect("flush");
@@ -283,7 +292,7 @@ fn a_late_range_delete_costs_no_look_up_by_key() {
     let engine = db.default_keyspace().handle().engine();
     let start = engine.start_compaction();
     let inputs = inputs_of(&db);
-    let outputs = merge::merge(engine, db.default_keyspace().core(), &inputs, 6).expect("merges");
+    let outputs = merge_for_tests(engine, db.default_keyspace().core(), &inputs);
     db.delete_range(key(100)..key(49_000)).expect("deletes");
     db.delete(key(50)).expect("delete");
     db.flush().expect("flush");
@@ -319,7 +328,7 @@ fn a_put_flushed_while_a_compaction_runs_ends_the_history_in_its_outputs() {
         let view = layers.version.keyspace(logs.number()).expect("exists");
         view.tables().rev().cloned().collect()
     };
-    let outputs = merge::merge(engine, logs.core(), &inputs, 6).expect("merges");
+    let outputs = merge_for_tests(engine, logs.core(), &inputs);
     {
         for number in 0..60u32 {
             match number % 4 {

@@ -3,20 +3,20 @@
 //! ```text
 //! lock        guards                                  held across I/O?    taken while holding
 //! flushing    one flush at a time                     yes                 -
-//! compacting  one compaction at a time                yes                 -
+//! compacting  no compaction runs (shared: one does)   yes                 -
 //! resolving   one early resolution of deletes         reads of tables     compacting
 //! versions    the version set and its manifest        yes                 flushing, compacting or resolving
 //! writer      the order of commits; rotation          log segment; the    resolving or versions
 //!                                                     edit of an ingest
+//! schedule    who compacts what                       never               versions
 //! spare       the next log segment                    never               writer
-//! state       the published instant                   never               versions or writer
+//! state       the published instant                   never               versions, schedule or writer
 //! ```
 //!
 //! A reader takes `state` for a look-up in the active memtable or to clone two pointers, and nothing else. The published
 //! instant is changed by the holder of `writer` (a commit, a rotation) and by the holder of `versions` (a new version,
 //! a flushed memtable leaving), each time in one step under `state`.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -25,15 +25,15 @@ use parking_lot::{Mutex, RwLock};
 use tephra_wal::{LogSegment, LogWriter};
 
 use super::spare::Prepared;
-use crate::background::Work;
+use crate::background::{Work, default_compaction_threads};
 use crate::clock::Clock;
-use crate::compact::{HeldUpKeyspaces, RangeKills};
+use crate::compact::{CompactionCounters, HeldUpKeyspaces, RangeKills, Schedule};
 use crate::directory::Directory;
 use crate::error::{Error, Result};
 use crate::event::{Event, Events};
 use crate::instant::{Instant, Layers};
-use crate::keyspace::{DEFAULT_KEYSPACE, KeyspaceCore};
-use crate::options::Options;
+use crate::keyspace::{DEFAULT_KEYSPACE, KeyspaceCore, Keyspaces};
+use crate::options::{Background, Options};
 use crate::snapshot::SnapshotRegistry;
 use crate::stats::Counters;
 use crate::value::Value;
@@ -73,7 +73,9 @@ pub(crate) struct Engine {
     pub(crate) spare: Mutex<Option<Prepared>>,
     pub(crate) versions: Mutex<VersionSet>,
     pub(crate) flushing: Mutex<()>,
-    pub(crate) compacting: Mutex<()>,
+    pub(crate) compacting: RwLock<()>,
+    pub(crate) schedule: Mutex<Schedule>,
+    pub(crate) compactions: CompactionCounters,
     pub(crate) range_kills: RangeKills,
     pub(crate) held_up: HeldUpKeyspaces,
     /// Pending deletes are looked up and settled by its holder alone.
@@ -93,6 +95,11 @@ impl Engine {
     /// The settings.
     pub(crate) fn options(&self) -> &Options {
         &self.options
+    }
+
+    /// Threads that compactions use together.
+    pub(crate) fn compaction_threads(&self) -> usize {
+        compaction_threads(&self.options)
     }
 
     /// The clock.
@@ -203,13 +210,8 @@ impl Engine {
         Error::WriterStopped { cause }
     }
 
-    /// What the handles of a keyspace share; `None` if it does not exist (any more). Takes the version lock shortly.
-    pub(crate) fn core_of(&self, keyspace: u32) -> Option<Arc<KeyspaceCore>> {
-        self.versions.lock().cores().get(&keyspace).cloned()
-    }
-
     /// What the handles of each keyspace share. Takes the version lock shortly.
-    pub(crate) fn cores(&self) -> BTreeMap<u32, Arc<KeyspaceCore>> {
+    pub(crate) fn cores(&self) -> Keyspaces {
         self.versions.lock().cores().clone()
     }
 
@@ -223,4 +225,14 @@ impl Engine {
                 .expect("open refuses a manifest without it"),
         )
     }
+}
+
+/// Threads that compactions use together. Where the caller steps through the work, chance has no part in it.
+pub(super) fn compaction_threads(options: &Options) -> usize {
+    options
+        .compaction_threads
+        .unwrap_or_else(|| match options.background {
+            Background::Manual => 1,
+            Background::Threads => default_compaction_threads(),
+        })
 }

@@ -65,6 +65,14 @@ impl Engine {
         stats.oldest_snapshot_age = held.oldest_age;
         stats.snapshot_memtable_bytes = held.memtable_bytes;
         self.counters.read_into(&mut stats);
+        stats.compaction = self.compactions.read();
+        {
+            let schedule = self.schedule.lock();
+            stats.compaction.running_count = schedule.running_count();
+            stats.compaction.look_count = schedule.look_count();
+            stats.compaction.suspended_keyspace_count = schedule.suspended_count();
+        }
+        self.read_pace_into(&mut stats.compaction);
         stats
     }
 }

@@ -1,6 +1,6 @@
 //! Putting an edit in force: manifest, version, publication.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use tephra_sstable::UnitKind;
@@ -41,10 +41,12 @@ impl Engine {
             added.values().for_each(|table| table.mark_obsolete());
             return Err(refusal);
         }
+        let touched = versions.touched_by(edit);
         let version = versions
             .commit(edit, added, || self.next_file_number())
             .map_err(|failure| self.commit_failed(failure))?;
         publish(version);
+        self.tables_changed(versions, touched);
         for file in added.values() {
             self.events().emit(|| Event::TableCreated {
                 number: file.number(),
@@ -57,6 +59,22 @@ impl Engine {
             .map_err(|failure| self.stop_writing(failure))
     }
 
+    /// The next look for compactions is at keyspaces whose tables an edit has changed.
+    fn tables_changed(&self, versions: &VersionSet, touched: BTreeSet<u32>) {
+        if touched.is_empty() {
+            return;
+        }
+        let mut schedule = self.schedule.lock();
+        for keyspace in touched {
+            match versions.cores().get(&keyspace) {
+                Some(core) => schedule.changed(Arc::clone(core)),
+                None => schedule.forget(keyspace),
+            }
+        }
+        drop(schedule);
+        self.work.request_compaction();
+    }
+
     /// The error of an edit, or of what had to come before it.
     pub(super) fn commit_failed(&self, failure: CommitError) -> Error {
         match failure {
@@ -65,54 +83,56 @@ impl Engine {
         }
     }
 
-    /// Opens or creates a keyspace.
-    pub(crate) fn keyspace(
+    /// Opens or creates keyspaces of the same unit and settings. Those that are missing are created in one edit, all or none.
+    pub(crate) fn keyspaces(
         &self,
-        name: &str,
+        names: &[&str],
         unit: UnitKind,
         options: &KeyspaceOptions,
-    ) -> Result<Arc<KeyspaceCore>> {
+    ) -> Result<Vec<Arc<KeyspaceCore>>> {
         self.check_open()?;
-        if name.len() > KEYSPACE_NAME_LEN_BYTES_MAX {
-            let (len_bytes, limit_bytes) = (name.len(), KEYSPACE_NAME_LEN_BYTES_MAX);
-            return Err(Error::KeyspaceNameTooLong {
-                len_bytes,
-                limit_bytes,
-            });
-        }
         let settings = options.settings(unit)?;
         let mut versions = self.versions.lock();
-        if let Some(core) = versions.core_named(name) {
-            if core.settings != settings {
-                return Err(Error::KeyspaceMismatch {
-                    name: name.to_owned(),
-                    stored: core.settings.to_string(),
-                    asked: settings.to_string(),
-                });
+        let mut missing = BTreeSet::new();
+        for &name in names {
+            check_name(name)?;
+            match versions.core_named(name) {
+                Some(core) if core.settings != settings => {
+                    return Err(Error::KeyspaceMismatch {
+                        name: name.to_owned(),
+                        stored: core.settings.to_string(),
+                        asked: settings.to_string(),
+                    });
+                }
+                Some(_) => {}
+                None => drop(missing.insert(name)),
             }
-            let core = Arc::clone(core);
-            drop(versions);
-            self.teach(&core, options);
-            return Ok(core);
         }
-        let number = versions.state().next_keyspace;
-        let edit = Edit {
-            changes: vec![Change::CreateKeyspace {
+        if !missing.is_empty() {
+            let numbers = versions.state().next_keyspace..;
+            let create = |(number, name): (u32, &str)| Change::CreateKeyspace {
                 number,
                 name: name.to_owned(),
-                settings,
-            }],
-        };
-        self.commit_edit(&mut versions, &edit, &BTreeMap::new(), None)?;
-        let core = Arc::clone(&versions.cores()[&number]);
+                settings: settings.clone(),
+            };
+            let edit = Edit {
+                changes: numbers.zip(missing).map(create).collect(),
+            };
+            self.commit_edit(&mut versions, &edit, &BTreeMap::new(), None)?;
+        }
+        let named = names
+            .iter()
+            .map(|name| Arc::clone(versions.core_named(name).expect("open or just created")));
+        let cores: Vec<_> = named.collect();
         drop(versions);
-        self.teach(&core, options);
-        Ok(core)
+        cores.iter().for_each(|core| self.teach(core, options));
+        Ok(cores)
     }
 
     /// Gives a keyspace its law, and has done what waited for it.
-    fn teach(&self, core: &KeyspaceCore, options: &KeyspaceOptions) {
+    fn teach(&self, core: &Arc<KeyspaceCore>, options: &KeyspaceOptions) {
         if options.law().is_some_and(|law| core.learn(law.clone())) {
+            self.schedule.lock().changed(Arc::clone(core));
             self.work.request_flush();
             self.work.request_compaction();
         }
@@ -150,4 +170,14 @@ impl Engine {
         core.dropped.store(true, std::sync::atomic::Ordering::Release);
         Ok(())
     }
+}
+
+fn check_name(name: &str) -> Result<()> {
+    if name.len() > KEYSPACE_NAME_LEN_BYTES_MAX {
+        return Err(Error::KeyspaceNameTooLong {
+            len_bytes: name.len(),
+            limit_bytes: KEYSPACE_NAME_LEN_BYTES_MAX,
+        });
+    }
+    Ok(())
 }

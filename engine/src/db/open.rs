@@ -21,18 +21,18 @@ use std::sync::{Arc, OnceLock};
 use parking_lot::{Mutex, RwLock};
 use tephra_wal::LogWriter;
 
-use super::engine::{Engine, Log, Writer};
+use super::engine::{Engine, Log, Writer, compaction_threads};
 use super::recovery::{self, Recovered};
 use super::write::prepare_segment;
 use crate::background::Work;
 use crate::clock::SystemClock;
-use crate::compact::{HeldUpKeyspaces, RangeKills};
+use crate::compact::{CompactionCounters, HeldUpKeyspaces, RangeKills, Schedule};
 use crate::directory::{Directory, Listing};
 use crate::error::{Error, Result};
 use crate::event::Events;
 use crate::file_name::FileName;
 use crate::instant::{Instant, Layers};
-use crate::keyspace::{DEFAULT_KEYSPACE, KeyspaceCore};
+use crate::keyspace::{DEFAULT_KEYSPACE, Keyspaces};
 use crate::memtable::Memtable;
 use crate::options::Options;
 use crate::stats::Counters;
@@ -199,7 +199,7 @@ fn open_tables(directory: &Directory, state: &ManifestState) -> Result<BTreeMap<
 struct Found {
     state: ManifestState,
     tables: BTreeMap<u64, Arc<TableFile>>,
-    cores: BTreeMap<u32, Arc<KeyspaceCore>>,
+    cores: Keyspaces,
     recovered: Recovered,
 }
 
@@ -217,6 +217,11 @@ struct Parts {
 impl Parts {
     fn assemble(self) -> Arc<Engine> {
         let version = Arc::clone(self.versions.current());
+        let with_tables = self.versions.cores().values().filter(|core| {
+            let view = version.keyspace(core.number);
+            view.is_some_and(|view| view.tables().next().is_some())
+        });
+        let schedule = Schedule::new(compaction_threads(&self.options), with_tables.cloned());
         let layers = Arc::new(Layers {
             frozen: self.recovered.frozen,
             version,
@@ -243,7 +248,9 @@ impl Parts {
             spare: Mutex::new(None),
             versions: Mutex::new(self.versions),
             flushing: Mutex::new(()),
-            compacting: Mutex::new(()),
+            compacting: RwLock::new(()),
+            schedule: Mutex::new(schedule),
+            compactions: CompactionCounters::default(),
             range_kills: RangeKills::default(),
             held_up: HeldUpKeyspaces::default(),
             resolving: Mutex::new(()),

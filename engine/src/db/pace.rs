@@ -25,14 +25,16 @@
 //! published since the ticket. In manual mode nobody else would do the work, so a writer that meets a full backlog does a step
 //! of it.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::engine::Engine;
+use crate::compact::CompactionStats;
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::instant::Layers;
-use crate::keyspace::Keyspace;
+use crate::keyspace::{Keyspace, KeyspaceCore};
 use crate::options::{Background, Options};
 
 /// Longest delay of a commit that is slowed down and not stopped.
@@ -166,6 +168,9 @@ impl Engine {
                 return Ok(());
             }
             self.check_writable()?;
+            if let Some(cause) = self.failure_behind_backlog(touched) {
+                return Err(Error::BackgroundFailing { cause });
+            }
             if self.options.background == Background::Manual {
                 if !self.run_background_step()? {
                     // There is nothing to wait for.
@@ -173,30 +178,53 @@ impl Engine {
                 }
                 continue;
             }
-            if let Some(cause) = self.work.failure() {
-                return Err(Error::BackgroundFailing { cause });
-            }
             self.work.wait_for_progress(ticket, LOOK_AGAIN);
         }
+    }
+
+    /// The failure for which there is no room: of the flush, or of the compaction of a keyspace that is full.
+    fn failure_behind_backlog(&self, touched: &[Keyspace]) -> Option<Arc<Error>> {
+        let layers = self.layers();
+        if layers.frozen.len() >= self.options.frozen_memtables_max {
+            return self.work.flush_failure();
+        }
+        let full = touched
+            .iter()
+            .filter(|keyspace| self.compaction_backlog(&layers, keyspace.core()).is_full());
+        let schedule = self.schedule.lock();
+        full.filter_map(|keyspace| schedule.failure_of(keyspace.number()))
+            .next()
+    }
+
+    /// Adds to the statistics how long a commit to the keyspace with the largest backlog waits.
+    pub(super) fn read_pace_into(&self, stats: &mut CompactionStats) {
+        let layers = self.layers();
+        let active_bytes = self.state.read().active.cost_bytes();
+        let flush = Backlog::of_flush(layers.frozen.len(), active_bytes, &self.options);
+        let backlog = self.cores().values().fold(flush, |backlog, core| {
+            backlog.max(self.compaction_backlog(&layers, core))
+        });
+        stats.write_delay = backlog.delay();
+        stats.are_writes_stopped = backlog.is_full();
     }
 
     /// How far flush and compaction lag behind a commit that touches these keyspaces.
     fn backlog(&self, touched: &[Keyspace]) -> Backlog {
         let (layers, active_bytes) = {
             let state = self.state.read();
-            (std::sync::Arc::clone(&state.layers), state.active.cost_bytes())
+            (Arc::clone(&state.layers), state.active.cost_bytes())
         };
         let flush = Backlog::of_flush(layers.frozen.len(), active_bytes, &self.options);
         touched.iter().fold(flush, |backlog, keyspace| {
-            backlog.max(self.compaction_backlog(&layers, keyspace))
+            backlog.max(self.compaction_backlog(&layers, keyspace.core()))
         })
     }
 
-    fn compaction_backlog(&self, layers: &Layers, keyspace: &Keyspace) -> Backlog {
-        let flushed_count = if self.held_up.contains(keyspace.core()) {
+    fn compaction_backlog(&self, layers: &Layers, core: &KeyspaceCore) -> Backlog {
+        let flushed_count = if self.held_up.contains(core) {
             0
         } else {
-            layers.version.flushed_table_count(keyspace.number())
+            layers.version.flushed_table_count(core.number)
         };
         Backlog::of_compaction(flushed_count, &self.options)
     }

@@ -1,6 +1,5 @@
 //! Replays the log into memtables.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tephra_sstable::UnitKind;
@@ -14,7 +13,7 @@ use crate::directory::{Directory, Listing};
 use crate::error::{Error, Result};
 use crate::file_name::FileName;
 use crate::instant::FrozenMemtable;
-use crate::keyspace::KeyspaceCore;
+use crate::keyspace::Keyspaces;
 use crate::memtable::{EntryKind, Memtable, Refusals, merged};
 use crate::version::{ManifestState, manifest};
 
@@ -41,7 +40,7 @@ pub(crate) fn replay(
     directory: &Directory,
     state: &ManifestState,
     listing: &Listing,
-    cores: &BTreeMap<u32, Arc<KeyspaceCore>>,
+    cores: &Keyspaces,
 ) -> Result<Recovered> {
     let numbers = listing.own.iter().filter_map(|name| match name {
         FileName::Segment(number) if *number > state.flushed_segment => Some(*number),

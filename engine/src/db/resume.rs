@@ -21,7 +21,12 @@ impl Engine {
         let settled = self.versions.lock().settle(|| self.next_file_number());
         settled.map_err(|failure| self.commit_failed(failure))?;
         while self.step(Job::Flush)? {}
-        if self.work.failure().is_some() {
+        let has_failed = {
+            let mut schedule = self.schedule.lock();
+            schedule.end_pauses();
+            schedule.suspended_count() > 0
+        };
+        if has_failed {
             self.step(Job::Compact)?;
         }
         self.work.request_compaction();

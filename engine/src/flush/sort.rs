@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use super::resolve::Deleted;
 use crate::error::Result;
-use crate::keyspace::KeyspaceCore;
+use crate::keyspace::{KeyspaceCore, Keyspaces};
 use crate::law::History;
 use crate::memtable::{Entry, Memtable, PARTS_MAX};
 use crate::value::Value;
@@ -102,7 +102,7 @@ impl<'a> Sorted<'a> {
     ///
     /// # Errors
     /// Operands that cannot be composed are too many to be written one by one.
-    pub(super) fn new(root: &'a Memtable, keyspaces: &BTreeMap<u32, Arc<KeyspaceCore>>) -> Result<Self> {
+    pub(super) fn new(root: &'a Memtable, keyspaces: &Keyspaces) -> Result<Self> {
         let mut sorted = Sorted::default();
         for entry in root.iter() {
             let Some(keyspace) = keyspaces.get(&entry.keyspace()) else {

@@ -1,13 +1,16 @@
 //! What the engine's own tests share.
 
 mod checkpoint;
+mod compaction;
 mod crash;
 mod dead_marks;
 mod early_kills;
 mod faults;
 mod full_disk;
 mod ingest;
+mod many_keyspaces;
 mod observed;
+mod pace;
 mod queue;
 mod range_deletes;
 mod threads;

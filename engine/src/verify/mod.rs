@@ -13,7 +13,6 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -23,7 +22,7 @@ use crate::error::Result;
 use crate::file_name::FileName;
 use crate::instant::{Instant, Layers, Overlays};
 use crate::iter::Range;
-use crate::keyspace::KeyspaceCore;
+use crate::keyspace::{KeyspaceCore, Keyspaces};
 use crate::law::Composed;
 use crate::memtable::Memtable;
 use crate::value::Value;
@@ -104,12 +103,9 @@ impl Engine {
     }
 
     /// Checks the directory and the manifest's state against the version, while nothing is being written there.
-    fn check_directory(
-        &self,
-        report: &mut VerifyReport,
-    ) -> Result<(Instant, BTreeMap<u32, Arc<KeyspaceCore>>)> {
+    fn check_directory(&self, report: &mut VerifyReport) -> Result<(Instant, Keyspaces)> {
         let _no_flush = self.flushing.lock();
-        let _no_compaction = self.compacting.lock();
+        let _no_compaction = self.compacting.write();
         let versions = self.versions.lock();
         // Before the listing: a reader that lets go in between unlinks what it pinned.
         let mut known = self.directory.building_tables();

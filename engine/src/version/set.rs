@@ -10,7 +10,7 @@
 //!     '------------- a sync failed: the caller stops the writer for good
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::doubt::Doubt;
@@ -21,7 +21,7 @@ use super::version::Version;
 use crate::directory::Directory;
 use crate::error::{Error, Result};
 use crate::file_name::FileName;
-use crate::keyspace::KeyspaceCore;
+use crate::keyspace::{KeyspaceCore, Keyspaces};
 use crate::law::Laws;
 use crate::options::Options;
 use crate::table_file::TableFile;
@@ -35,7 +35,7 @@ pub(crate) struct VersionSet {
     state: ManifestState,
     current: Arc<Version>,
     /// What the handles of each keyspace share.
-    cores: BTreeMap<u32, Arc<KeyspaceCore>>,
+    cores: Keyspaces,
     /// The numbers of the keyspaces, by name.
     numbers: BTreeMap<String, u32>,
     laws: Laws,
@@ -58,7 +58,7 @@ pub(crate) enum CommitError {
 type Outcome<T> = std::result::Result<T, CommitError>;
 
 /// What the handles of the keyspaces of a manifest share, with the laws that are known.
-pub(crate) fn cores_of(state: &ManifestState, laws: &Laws) -> BTreeMap<u32, Arc<KeyspaceCore>> {
+pub(crate) fn cores_of(state: &ManifestState, laws: &Laws) -> Keyspaces {
     let keyspaces = state.keyspaces.iter();
     let cores = keyspaces.map(|(&number, keyspace)| {
         let core = KeyspaceCore::new(number, &keyspace.name, keyspace.settings.clone(), laws);
@@ -74,7 +74,7 @@ impl VersionSet {
         manifest: Option<Manifest>,
         state: ManifestState,
         files: &BTreeMap<u64, Arc<TableFile>>,
-        cores: BTreeMap<u32, Arc<KeyspaceCore>>,
+        cores: Keyspaces,
         options: &Options,
     ) -> Self {
         let current = Arc::new(Version::of_state(&state, files));
@@ -106,13 +106,26 @@ impl VersionSet {
     }
 
     /// The keyspaces.
-    pub(crate) fn cores(&self) -> &BTreeMap<u32, Arc<KeyspaceCore>> {
+    pub(crate) fn cores(&self) -> &Keyspaces {
         &self.cores
     }
 
     /// The keyspace of a name.
     pub(crate) fn core_named(&self, name: &str) -> Option<&Arc<KeyspaceCore>> {
         self.cores.get(self.numbers.get(name)?)
+    }
+
+    /// The keyspaces whose tables an edit changes, or that it drops. To be asked before it is in force.
+    pub(crate) fn touched_by(&self, edit: &Edit) -> BTreeSet<u32> {
+        let keyspace_of = |number: &u64| self.state.tables.get(number).map(|table| table.record.keyspace);
+        let touched = edit.changes.iter().filter_map(|change| match change {
+            Change::AddTable(record) => Some(record.keyspace),
+            Change::DropKeyspace { number } => Some(*number),
+            Change::RemoveTable { number } | Change::MoveTable { number, .. } => keyspace_of(number),
+            Change::Kill { table, .. } => keyspace_of(table),
+            _ => None,
+        });
+        touched.collect()
     }
 
     /// Length of the manifest in bytes.

@@ -38,8 +38,9 @@ fn without_law(db: &Db) -> Keyspace {
     let core = handle
         .engine()
         .cores()
-        .into_values()
-        .find(|core| core.name == "mine");
+        .values()
+        .find(|core| core.name == "mine")
+        .cloned();
     Keyspace::new(std::sync::Arc::clone(handle), core.expect("exists"))
 }
 
