@@ -211,6 +211,10 @@ impl Machine<'_> {
             }
             Op::Flush => self.db().flush().map_err(told)?,
             Op::Compact => self.compact()?,
+            Op::CompactRange { keyspace, from, to } => {
+                let range = (from.clone(), to.clone());
+                self.keyspaces[*keyspace].compact(range).map_err(told)?;
+            }
             Op::BackgroundStep => {
                 self.db().run_background_step().map_err(told)?;
             }

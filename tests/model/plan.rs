@@ -77,6 +77,12 @@ pub(crate) enum Op {
     DropSnapshot,
     Flush,
     Compact,
+    /// One range of one keyspace alone.
+    CompactRange {
+        keyspace: usize,
+        from: Bound<Key>,
+        to: Bound<Key>,
+    },
     BackgroundStep,
     Verify,
     Reopen,
@@ -154,7 +160,7 @@ impl RandomOptions {
 fn random_op(rng: &mut Rng, number: usize, key_len_max: usize) -> Op {
     let keyspace = *rng.pick(&[0, 0, 0, 0, 1, COMPOSING, COMPOSING]);
     let key = random_key(rng, key_len_max);
-    match rng.below(104) {
+    match rng.below(106) {
         0..24 if keyspace == COMPOSING => Op::Merge {
             key,
             operand: random_value(rng, number),
@@ -199,7 +205,15 @@ fn random_op(rng: &mut Rng, number: usize, key_len_max: usize) -> Op {
             keyspace,
             records: random_records(rng, number, key_len_max),
         },
-        _ => Op::Checkpoint,
+        103..104 => Op::Checkpoint,
+        _ => Op::CompactRange {
+            keyspace,
+            from: random_bound(rng, key),
+            to: {
+                let key = random_key(rng, key_len_max);
+                random_bound(rng, key)
+            },
+        },
     }
 }
 
