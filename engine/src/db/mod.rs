@@ -72,6 +72,15 @@ impl Db {
         Db::open_with(Arc::new(StdFs::new()), path, options)
     }
 
+    /// Opens the database in a directory for reading alone: nothing is written, the log is replayed in memory. Any number of readers
+    /// may have it open at once; writers are kept out meanwhile. The other options count as ever.
+    ///
+    /// # Errors
+    /// No database there, or a damaged one; another handle has it open for writing.
+    pub fn open_read_only(path: impl AsRef<Path>, options: Options) -> Result<Db> {
+        Db::open(path, options.read_only(true))
+    }
+
     /// As [`Db::open`], on a file system of the caller's choice: a simulated one in tests.
     ///
     /// # Errors

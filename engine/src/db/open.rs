@@ -82,6 +82,10 @@ fn enter(directory: &Directory, options: &Options) -> Result<Option<Box<dyn Lock
             reason,
         })
     };
+    if directory.path.as_os_str().is_empty() {
+        // It would be the current directory for some calls and nothing for others.
+        return not_a_database("the path is empty");
+    }
     let may_create = options.create_if_missing && !options.read_only;
     match directory.file_system.kind(&directory.path)? {
         Some(FileKind::Directory) => {

@@ -10,6 +10,7 @@ mod full_disk;
 mod ingest;
 mod many_keyspaces;
 mod observed;
+mod opening;
 mod pace;
 mod queue;
 mod range_deletes;

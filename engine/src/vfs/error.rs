@@ -162,7 +162,9 @@ pub enum LockHolder {
     ThisProcess(u32),
     /// The process of this number.
     Process(u32),
-    /// A reader, or somebody who left no number.
+    /// One or more readers. They write nothing, so they leave no number.
+    Readers,
+    /// Somebody who left no number.
     Unknown,
 }
 
@@ -171,6 +173,7 @@ impl fmt::Display for LockHolder {
         match self {
             Self::ThisProcess(id) => write!(f, "by this process ({id})"),
             Self::Process(id) => write!(f, "by process {id}"),
+            Self::Readers => f.write_str("for reading, by somebody who left no number"),
             Self::Unknown => f.write_str("by another user"),
         }
     }

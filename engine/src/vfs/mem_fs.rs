@@ -93,10 +93,10 @@ impl MemFs {
         }
     }
 
-    fn held(path: &Path) -> LockError {
+    fn held(path: &Path, holder: LockHolder) -> LockError {
         LockError::Held {
             path: path.to_owned(),
-            holder: LockHolder::Unknown,
+            holder,
         }
     }
 
@@ -234,8 +234,10 @@ impl FileSystem for MemFs {
     fn lock_exclusive(&self, path: &Path) -> Result<Box<dyn LockGuard>, LockError> {
         let mut machine = self.machine.lock();
         let key = plain(path);
-        if machine.locks.contains_key(&key) {
-            return Err(Self::held(path));
+        match machine.locks.get(&key) {
+            None => {}
+            Some(Holder::Writer) => return Err(Self::held(path, LockHolder::Unknown)),
+            Some(Holder::Readers(_)) => return Err(Self::held(path, LockHolder::Readers)),
         }
         if machine.node(path).is_none() {
             machine
@@ -253,7 +255,7 @@ impl FileSystem for MemFs {
             return Ok(None);
         }
         match machine.locks.entry(plain(path)).or_insert(Holder::Readers(0)) {
-            Holder::Writer => Err(Self::held(path)),
+            Holder::Writer => Err(Self::held(path, LockHolder::Unknown)),
             Holder::Readers(count) => {
                 *count += 1;
                 Ok(Some(self.guard(plain(path))))

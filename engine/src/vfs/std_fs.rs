@@ -247,8 +247,16 @@ fn kind_of(kind: fs::FileType) -> FileKind {
     }
 }
 
-/// The error for a lock that somebody else has, with the number that somebody left in the file.
+/// The error for a lock that somebody else has, with the number that a writer left in the file.
 fn held(file: &mut File, path: &Path) -> LockError {
+    // Where one more reader would be let in, readers have it; the number is that of the last writer, long gone.
+    if file.try_lock_shared().is_ok() {
+        drop(file.unlock());
+        return LockError::Held {
+            path: path.to_owned(),
+            holder: LockHolder::Readers,
+        };
+    }
     let mut text = String::new();
     let read = file
         .rewind()
