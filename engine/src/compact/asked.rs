@@ -27,12 +27,11 @@ impl Engine {
     pub(crate) fn compact_all(&self) -> Result<()> {
         self.flush_all()?;
         let cores = self.cores();
-        let newest = self.newest_file_number();
         let everything = (Bound::Unbounded, Bound::Unbounded);
         let mut removed = Vec::new();
         let mut held_up = None;
         for core in cores.values() {
-            match self.compact_keyspace(core, &everything, newest, &Cancel::new()) {
+            match self.compact_keyspace(core, &everything, &Cancel::new()) {
                 Ok(inputs) => removed.extend(inputs),
                 // The other keyspaces are compacted first.
                 Err(error @ (Error::LawUnknown { .. } | Error::LawStopsCompaction { .. })) => {
@@ -53,20 +52,22 @@ impl Engine {
         cancel: &Cancel,
     ) -> Result<()> {
         self.flush_all()?;
-        let newest = self.newest_file_number();
-        let removed = self.compact_keyspace(core, bounds, newest, cancel)?;
+        let removed = self.compact_keyspace(core, bounds, cancel)?;
         self.wait_until_unlinked(&removed);
         Ok(())
     }
 
     /// Step by step, until nothing up to the newest table of the request is left to do. Returns the tables that left the version.
+    ///
+    /// A job that runs already may have read its inputs before the flush killed records in them, and these wait, dead, in its outputs: they
+    /// belong to the request, so it begins when such jobs have ended.
     fn compact_keyspace(
         &self,
         core: &Arc<KeyspaceCore>,
         (lower, upper): &Bounds,
-        newest: u64,
         cancel: &Cancel,
     ) -> Result<Vec<Weak<TableFile>>> {
+        let newest = self.newest_after_running_jobs(core, cancel)?;
         let request = RangeRequest {
             first_key: key_of(lower),
             last_key: key_of(upper),
@@ -74,12 +75,7 @@ impl Engine {
         };
         let mut removed = Vec::new();
         loop {
-            self.check_writable()?;
-            if cancel.is_cancelled() {
-                return Err(Error::CompactionCancelled {
-                    keyspace: core.name.clone(),
-                });
-            }
+            self.check_goes_on(core, cancel)?;
             let ticket = self.work.ticket();
             let is_running = self.schedule.lock().is_running(core.number);
             let _no_verify = self.compacting.read();
@@ -100,6 +96,29 @@ impl Engine {
                 return Ok(removed);
             }
         }
+    }
+
+    /// The newest file number when the jobs of a keyspace that run now have ended.
+    fn newest_after_running_jobs(&self, core: &KeyspaceCore, cancel: &Cancel) -> Result<u64> {
+        let mark = self.schedule.lock().started_count();
+        loop {
+            self.check_goes_on(core, cancel)?;
+            let ticket = self.work.ticket();
+            if !self.schedule.lock().runs_since_before(core.number, mark) {
+                return Ok(self.newest_file_number());
+            }
+            self.work.wait_for_progress(ticket, LOOK_AGAIN);
+        }
+    }
+
+    fn check_goes_on(&self, core: &KeyspaceCore, cancel: &Cancel) -> Result<()> {
+        self.check_writable()?;
+        if cancel.is_cancelled() {
+            return Err(Error::CompactionCancelled {
+                keyspace: core.name.clone(),
+            });
+        }
+        Ok(())
     }
 
     /// Waits a moment for tables to be unlinked; readers that hold them longer unlink them themselves.

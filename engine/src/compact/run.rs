@@ -25,6 +25,8 @@ pub(super) struct Started<'a> {
     /// The version it takes its inputs from.
     start: CompactionStart<'a>,
     job: Job,
+    /// In the order of starts.
+    place: u64,
     /// Threads to run on.
     threads: usize,
     /// Those of them that are the schedule's.
@@ -34,7 +36,7 @@ pub(super) struct Started<'a> {
 impl Drop for Started<'_> {
     fn drop(&mut self) {
         let mut schedule = self.engine.schedule.lock();
-        schedule.end(&self.core, &self.job, self.reserved);
+        schedule.end(&self.core, &self.job, self.place, self.reserved);
         drop(schedule);
         self.engine.work.request_compaction();
         self.engine.work.announce_progress();
@@ -152,12 +154,13 @@ impl Engine {
         };
         let own = usize::from(is_own_thread);
         let others = (wanted - 1).min(schedule.threads_free().saturating_sub(own));
-        schedule.start(core, &job, own + others);
+        let place = schedule.start(core, &job, own + others);
         Started {
             engine: self,
             core: Arc::clone(core),
             start,
             job,
+            place,
             threads: 1 + others,
             reserved: own + others,
         }

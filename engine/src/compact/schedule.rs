@@ -40,7 +40,9 @@ pub(crate) struct Schedule {
     /// The same, by number.
     scores: BTreeMap<u32, (u64, Arc<KeyspaceCore>)>,
     running: BTreeMap<u32, Running>,
-    running_count: usize,
+    /// The running jobs in the order they started, with their keyspaces.
+    jobs: BTreeMap<u64, u32>,
+    started_count: u64,
     suspended: BTreeMap<u32, Suspension>,
     /// Threads that no job uses.
     threads_free: usize,
@@ -116,7 +118,17 @@ impl Schedule {
 
     /// Running jobs of all keyspaces.
     pub(crate) fn running_count(&self) -> usize {
-        self.running_count
+        self.jobs.len()
+    }
+
+    /// Jobs started so far: a mark for [`Schedule::runs_since_before`].
+    pub(super) fn started_count(&self) -> u64 {
+        self.started_count
+    }
+
+    /// Whether a job of a keyspace still runs that had started before the mark.
+    pub(super) fn runs_since_before(&self, keyspace: u32, mark: u64) -> bool {
+        self.jobs.range(..mark).any(|(_, running)| *running == keyspace)
     }
 
     /// Looks at keyspaces so far.
@@ -129,24 +141,27 @@ impl Schedule {
         self.threads_free
     }
 
-    /// A job starts, with threads of the schedule's.
-    pub(super) fn start(&mut self, core: &Arc<KeyspaceCore>, job: &Job, threads: usize) {
+    /// A job starts, with threads of the schedule's. Returns its place in the order of starts.
+    pub(super) fn start(&mut self, core: &Arc<KeyspaceCore>, job: &Job, threads: usize) -> u64 {
         self.running.entry(core.number).or_default().start(job);
-        self.running_count += 1;
+        let place = self.started_count;
+        self.started_count += 1;
+        self.jobs.insert(place, core.number);
         self.threads_free -= threads;
         // There may be a second job beside it.
         self.changed(Arc::clone(core));
+        place
     }
 
     /// A job has ended, well or not.
-    pub(super) fn end(&mut self, core: &Arc<KeyspaceCore>, job: &Job, threads: usize) {
+    pub(super) fn end(&mut self, core: &Arc<KeyspaceCore>, job: &Job, place: u64, threads: usize) {
         if let Some(running) = self.running.get_mut(&core.number) {
             running.end(job);
             if running.is_empty() {
                 self.running.remove(&core.number);
             }
         }
-        self.running_count -= 1;
+        self.jobs.remove(&place);
         self.threads_free += threads;
         self.changed(Arc::clone(core));
     }
