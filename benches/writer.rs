@@ -20,6 +20,14 @@
 //!
 //! The copying variant shares the assembly, the comparison and the directory with the native writer, so what is
 //! measured is the copy and nothing else; at short keys that is a harder baseline than a slow writer would be.
+//!
+//! # What the figures are made of
+//!
+//! | prefix | what takes the time |
+//! |---|---|
+//! | 0 | 146 instructions an append of bytes (callgrind, with its share of blocks), hardly a branch that cannot be foretold |
+//! | 64 | the same, and 73 instructions to find where 64 agreeing bytes end; and a cache line more of each key, which is read once. |
+//! | 4,096 | the keys: 4 KiB a record come from memory once. `reused` stays within a tenth of `floor`; keys in cache bring it from 650 ns of processor time to 143 |
 
 mod support;
 

@@ -302,7 +302,7 @@ impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> BlockFrames<'t, B, U> {
     }
 
     /// Checks the pages of some units.
-    #[inline]
+    #[inline(always)]
     fn check_until(&mut self, start_units: u64, end_units: u64) -> Result<(), TableError> {
         let end = to_index((end_units * U::BITS).div_ceil(8));
         if end > self.checked_until {
@@ -311,7 +311,7 @@ impl<'t, B: AsRef<[u8]> + Send + Sync, U: Unit> BlockFrames<'t, B, U> {
         Ok(())
     }
 
-    #[inline]
+    #[inline(never)]
     fn check_pages(&mut self, start: usize, end: usize) -> Result<(), TableError> {
         let base = self.table.sections.payload.start;
         self.table
