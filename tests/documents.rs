@@ -13,6 +13,7 @@ const DOCUMENTS: [&str; 5] = [
     "docs/deletes.md",
     "sstable/FORMAT.md",
     "wal/FORMAT.md",
+    "docs/durability.md",
 ];
 /// Where a path may start.
 const STARTS: [&str; 5] = ["", "sstable/src", "wal/src", "compaction/src", "engine/src"];

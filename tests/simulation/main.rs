@@ -8,7 +8,7 @@
 #[path = "../../src/bin/tephra/stress/simulation/mod.rs"]
 mod simulation;
 
-use simulation::{Counts, Failure, Planted, run_seed};
+use simulation::{Counts, Failure, Planted, run_creation, run_script, run_seed, scripts};
 
 /// Histories a plain `cargo test` runs.
 const SEEDS: u64 = 60;
@@ -29,6 +29,17 @@ fn nothing_acknowledged_is_lost_and_nothing_read_is_wrong() {
     }
     println!("{counts:?}");
     assert!(counts.crashes > seed_count() && counts.faults > seed_count() && counts.interludes > 0);
+}
+
+#[test]
+fn every_call_of_small_histories_crashes_and_fails_in_turn() {
+    let mut counts = Counts::default();
+    run_creation(&mut counts).unwrap_or_else(|failure| panic!("first creation: {failure}"));
+    for script in scripts() {
+        run_script(&script, 0, &mut counts).unwrap_or_else(|failure| panic!("{}: {failure}", script.0));
+    }
+    println!("{counts:?}");
+    assert!(counts.crashes > 1000);
 }
 
 #[test]

@@ -96,8 +96,13 @@ fn enter(directory: &Directory, options: &Options) -> Result<Option<Box<dyn Lock
                 return not_a_database("the directory holds no CURRENT file");
             }
             if !has_current {
-                // An open that was cut short may have made the directory. If it was somebody else, its name is theirs to keep.
-                drop(sync_parent(directory, &directory.path));
+                // An open that was cut short may have made the directory, and those above it. If it was somebody else, their names
+                // are theirs to keep.
+                let made = directory
+                    .path
+                    .ancestors()
+                    .filter(|path| !path.as_os_str().is_empty());
+                made.for_each(|path| drop(sync_parent(directory, path)));
             }
         }
         Some(_) => return not_a_database("a file of that name is in the way"),

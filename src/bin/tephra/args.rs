@@ -163,11 +163,14 @@ pub(crate) struct Stats {
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(group = clap::ArgGroup::new("machine").required(true).args(["simulate", "kill", "child"]))]
+#[command(group = clap::ArgGroup::new("machine").required(true).args(["simulate", "every_call", "kill", "child"]))]
 pub(crate) struct Stress {
     /// Random histories on simulated machines that lose power and fail; one seed is one history
     #[arg(long)]
     pub(crate) simulate: bool,
+    /// Small histories on such machines, in which every call of the file system crashes and fails in turn, two recoveries deep
+    #[arg(long)]
+    pub(crate) every_call: bool,
     /// Processes that write to a real directory and are killed
     #[arg(long)]
     pub(crate) kill: bool,
@@ -181,7 +184,7 @@ pub(crate) struct Stress {
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub(crate) rounds: u64,
     /// Directory of the database that the processes write to; must not exist, or be empty [default: a temporary one]
-    #[arg(conflicts_with_all = ["simulate", "child"])]
+    #[arg(conflicts_with_all = ["simulate", "every_call", "child"])]
     pub(crate) dir: Option<PathBuf>,
     /// A process that writes until it is killed
     #[arg(long, hide = true, value_name = "DIR")]

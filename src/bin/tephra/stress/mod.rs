@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! --simulate   simulation   whole histories in memory, one a seed: power cuts, failing disks, crashes of recoveries
+//! --every-call               small histories of the same kind, every call of the file system crashed and failed
 //! --kill       kill         real processes on a real directory, killed in the middle of their work
 //! ```
 
@@ -18,6 +19,7 @@ pub(crate) fn run(stress: &args::Stress, out: &mut dyn Write) -> Result<()> {
     match &stress.child {
         Some(dir) => kill::run_child(dir, out),
         None if stress.kill => kill::run(stress, out),
+        None if stress.every_call => simulate::run_every_call(out),
         None => simulate::run(stress, out),
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use super::simulation::{Counts, Failure as Broken, Planted, run_seed};
+use super::simulation::{Counts, Failure as Broken, Planted, run_creation, run_script, run_seed, scripts};
 use crate::args;
 use crate::failure::{Failure, Result};
 use crate::figures::{duration, grouped};
@@ -66,6 +66,58 @@ pub(super) fn run(stress: &args::Stress, out: &mut dyn Write) -> Result<()> {
             broken: broken.to_string(),
         }),
     }
+}
+
+/// Every call of small histories crashed and failed in turn.
+pub(super) fn run_every_call(out: &mut dyn Write) -> Result<()> {
+    let watch = Stopwatch::start();
+    let scripts = scripts();
+    let progress = Progress::new("small histories", scripts.len() as u64 + 1);
+    let outcomes: Vec<(Counts, Option<Failure>)> = thread::scope(|scope| {
+        let progress = &progress;
+        let judged = |name: &str, counts: Counts, outcome: std::result::Result<(), Box<Broken>>| {
+            progress.advance(1);
+            let failure = outcome.err().map(|broken| Failure::Broken {
+                broken: format!("{name}: {broken}"),
+            });
+            (counts, failure)
+        };
+        let creation = scope.spawn(move || {
+            let mut counts = Counts::default();
+            let outcome = run_creation(&mut counts);
+            judged("first creation", counts, outcome)
+        });
+        let threads = scripts.iter().map(|script| {
+            scope.spawn(move || {
+                let mut counts = Counts::default();
+                let outcome = run_script(script, 2, &mut counts);
+                judged(script.0, counts, outcome)
+            })
+        });
+        let threads: Vec<_> = threads.chain([creation]).collect();
+        threads
+            .into_iter()
+            .filter_map(|thread| thread.join().ok())
+            .collect()
+    });
+    drop(progress);
+    let mut counts = Counts::default();
+    let mut failure = None;
+    for (more, broken) in outcomes {
+        counts += more;
+        failure = failure.or(broken);
+    }
+    writeln!(
+        out,
+        "every call of {} small histories: {} crashes, {} recoveries, {} faults injected, {}",
+        scripts.len() + 1,
+        grouped(counts.crashes),
+        grouped(counts.recoveries),
+        grouped(counts.faults),
+        duration(watch.elapsed())
+    )
+    .map_err(Failure::Output)?;
+    failure.map_or(Ok(()), Err)
 }
 
 fn work(board: &Board, planted: Planted) {

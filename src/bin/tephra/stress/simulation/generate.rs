@@ -2,9 +2,9 @@
 //!
 //! | client | what it does |
 //! |---|---|
-//! | 0 | puts anywhere |
+//! | 0 | puts anywhere, merges in the composing keyspace |
 //! | 1 | overwrites a few keys of the default keyspace |
-//! | 2 | deletes anywhere |
+//! | 2 | deletes keys, ranges and everything anywhere |
 //! | 3 | batches over all keyspaces |
 //! | 4 | a queue: pushes behind, pops in front |
 //! | 5 | long values, some longer than a memtable |
@@ -14,7 +14,8 @@
 use tephradb::Durability;
 
 use super::plan::{
-    Change, Commit, Crash, Down, Failing, Key, Meanwhile, NAMES, Setback, Step, Target, Trouble, Value, Write,
+    COMPOSING, Change, Commit, Crash, Down, Failing, Key, Meanwhile, NAMES, Setback, Step, Target, Trouble,
+    Value, Write,
 };
 use super::rng::Rng;
 use super::settings::Settings;
@@ -26,6 +27,8 @@ const STEPS_MAX: usize = 140;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
     pub(crate) settings: Settings,
+    /// What happens while the database is made.
+    pub(crate) creation: Vec<Setback>,
     pub(crate) steps: Vec<Step>,
 }
 
@@ -40,9 +43,16 @@ impl Plan {
             queue: (0, 0),
         };
         let len = STEPS_MIN + generator.rng.index(STEPS_MAX - STEPS_MIN);
-        let mut steps = vec![Step::CreateKeyspace(1), Step::CreateKeyspace(2)];
+        let mut steps: Vec<Step> = (1..NAMES.len()).map(Step::CreateKeyspace).collect();
         steps.extend((0..len).map(|_| generator.step()));
-        Plan { settings, steps }
+        // The sync of names that an earlier try may have made is not insisted on, so here no call fails without a crash.
+        let mut creation = generator.setbacks();
+        creation.retain(|setback| matches!(setback, Setback::Crash(..)));
+        Plan {
+            settings,
+            creation,
+            steps,
+        }
     }
 }
 
@@ -118,7 +128,7 @@ impl Generator {
     }
 
     fn keyspace(&mut self) -> usize {
-        self.rng.pick(&[0, 0, 1, 1, 2, 3])
+        self.rng.pick(&[0, 0, 1, 1, 2, 3, 3])
     }
 
     fn key(&mut self) -> Key {
@@ -144,17 +154,26 @@ impl Generator {
     }
 
     fn put(&mut self, len_bytes_min: usize) -> Write {
-        Write {
-            keyspace: self.keyspace(),
-            change: Change::Put(self.key(), self.value(len_bytes_min)),
-        }
+        let keyspace = self.keyspace();
+        let (key, value) = (self.key(), self.value(len_bytes_min));
+        let change = if keyspace == COMPOSING && self.rng.below(3) > 0 {
+            Change::Merge(key, value)
+        } else {
+            Change::Put(key, value)
+        };
+        Write { keyspace, change }
     }
 
     fn delete(&mut self) -> Write {
-        Write {
-            keyspace: self.keyspace(),
-            change: Change::Delete(self.key()),
-        }
+        let keyspace = self.keyspace();
+        let (one, other) = (self.key(), self.key());
+        let change = match self.rng.below(12) {
+            0 => Change::Clear,
+            // An empty range would make an empty batch.
+            1..4 if one != other => Change::DeleteRange(one.clone().min(other.clone()), one.max(other)),
+            _ => Change::Delete(one),
+        };
+        Write { keyspace, change }
     }
 
     fn queue_step(&mut self) -> Write {
@@ -259,23 +278,27 @@ impl Generator {
     }
 
     fn crash(&mut self) -> Crash {
-        let setback_count = self.rng.pick(&[0, 0, 1, 2, 2, 3]);
         Crash {
             after_calls: self.rng.below(60),
             steps_max: 1 + self.rng.index(12),
             down: self.down(),
-            setbacks: (0..setback_count)
-                .map(|_| {
-                    if self.rng.one_in(3) {
-                        Setback::Fault(Trouble {
-                            lasts: false,
-                            ..self.trouble()
-                        })
-                    } else {
-                        Setback::Crash(self.rng.below(25), self.down())
-                    }
-                })
-                .collect(),
+            setbacks: self.setbacks(),
+        }
+    }
+
+    fn setbacks(&mut self) -> Vec<Setback> {
+        let count = self.rng.pick(&[0, 0, 1, 2, 2, 3]);
+        (0..count).map(|_| self.setback()).collect()
+    }
+
+    fn setback(&mut self) -> Setback {
+        if self.rng.one_in(3) {
+            Setback::Fault(Trouble {
+                lasts: false,
+                ..self.trouble()
+            })
+        } else {
+            Setback::Crash(self.rng.below(25), self.down())
         }
     }
 

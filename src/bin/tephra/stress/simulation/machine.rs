@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use tephradb::clock::ManualClock;
 use tephradb::vfs::{Calls, Fault, Interlude, MemFs, Operation, Rule};
-use tephradb::{Durability, Error, Keyspace, KeyspaceOptions, Usability};
+use tephradb::{Durability, Error, Keyspace, Usability};
 
 use super::generate::Plan;
 use super::model::{Event, Model};
@@ -66,6 +66,7 @@ pub(super) fn run(plan: &Plan, planted: Planted, counts: &mut Counts, at: &mut u
 
 impl Machine<'_> {
     fn start(&mut self) -> Check {
+        self.machine = self.come_into_being(&self.plan.creation)?;
         let disk = disk_of(&self.machine, self.planted);
         let db = open(&disk, &self.plan.settings, &self.clock)
             .map_err(|error| format!("a new database cannot be opened: {error}"))?;
@@ -319,7 +320,7 @@ impl Machine<'_> {
         let outcome = self
             .session()
             .db
-            .keyspace(NAMES[name], KeyspaceOptions::default());
+            .keyspace(NAMES[name], super::settings::options_of(NAMES[name]));
         if let Some(keyspace) = self.judge("the creation of a keyspace", outcome)? {
             self.model.create(name, true);
             self.session().keyspaces.insert(name, keyspace);
@@ -543,6 +544,9 @@ fn write(
             Change::Delete(key) if writes.len() == 1 => return keyspace.delete_with(key, durability),
             Change::Put(key, value) => batch.put(keyspace, key, value.bytes()),
             Change::Delete(key) => batch.delete(keyspace, key),
+            Change::DeleteRange(from, to) => batch.delete_range(keyspace, from.as_slice()..to.as_slice()),
+            Change::Clear => batch.clear(keyspace),
+            Change::Merge(key, value) => batch.merge(keyspace, key, value.bytes()),
         };
     }
     batch.commit(durability)

@@ -13,6 +13,7 @@
 //! Nothing here knows a clock, a thread or a file of the real world, so a seed gives the same history on every machine. The module is
 //! part of the command (`tephra stress --simulate`) and of the tests (`tests/simulation`).
 
+mod exhaustive;
 mod generate;
 mod machine;
 mod model;
@@ -23,6 +24,7 @@ mod session;
 mod settings;
 mod shrink;
 
+pub(crate) use exhaustive::{run_creation, run_script, scripts};
 pub(crate) use shrink::{Failure, run_seed};
 
 /// Nothing wrong, or what is.

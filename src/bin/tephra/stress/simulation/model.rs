@@ -37,6 +37,9 @@ impl Event {
             match change {
                 Change::Put(key, value) => drop(map.insert(key.clone(), value.bytes())),
                 Change::Delete(key) => drop(map.remove(key)),
+                Change::DeleteRange(from, to) => map.retain(|key, _| key < from || key >= to),
+                Change::Clear => map.clear(),
+                Change::Merge(key, value) => map.entry(key.clone()).or_default().extend(value.bytes()),
             }
         }
     }

@@ -17,8 +17,11 @@ use tephradb::Durability;
 
 pub(crate) type Key = Vec<u8>;
 
-/// The names of keyspaces. The first always exists.
+/// The names of keyspaces. The first always exists, the last composes.
 pub(crate) const NAMES: [&str; 4] = ["", "ash", "basalt", "cinder"];
+
+/// The keyspace whose values are composed.
+pub(crate) const COMPOSING: usize = 3;
 
 /// A value that no other write of the history writes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -52,6 +55,11 @@ pub(crate) struct Write {
 pub(crate) enum Change {
     Put(Key, Value),
     Delete(Key),
+    /// From the first key to before the second.
+    DeleteRange(Key, Key),
+    Clear,
+    /// In the composing keyspace alone: the value goes behind the one that is there.
+    Merge(Key, Value),
 }
 
 impl fmt::Debug for Write {
@@ -60,6 +68,12 @@ impl fmt::Debug for Write {
         match &self.change {
             Change::Put(key, value) => write!(f, "put \"{name}\"/\"{}\" = {value:?}", key.escape_ascii()),
             Change::Delete(key) => write!(f, "delete \"{name}\"/\"{}\"", key.escape_ascii()),
+            Change::DeleteRange(from, to) => {
+                let (from, to) = (from.escape_ascii(), to.escape_ascii());
+                write!(f, "delete \"{name}\" from \"{from}\" to \"{to}\"")
+            }
+            Change::Clear => write!(f, "clear \"{name}\""),
+            Change::Merge(key, value) => write!(f, "merge \"{name}\"/\"{}\" + {value:?}", key.escape_ascii()),
         }
     }
 }

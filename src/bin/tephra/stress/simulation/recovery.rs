@@ -16,7 +16,7 @@ use std::path::Path;
 use tephradb::vfs::{Calls, Fault, FaultFs, FileSystem, MemFs, Rule};
 
 use super::machine::Machine;
-use super::model::{Found, Model, Names, difference};
+use super::model::{Found, Map, Model, Names, difference};
 use super::plan::{Down, Failing, Setback, Target, Trouble};
 use super::session::{DIR, FOREIGN, Session, disk_of, open, read_all, rule_of};
 use super::{Check, Planted};
@@ -47,6 +47,16 @@ fn loses_unsynced(how: Down) -> bool {
 }
 
 impl Machine<'_> {
+    /// A database is made on an empty machine, disturbed.
+    pub(super) fn come_into_being(&mut self, setbacks: &[Setback]) -> Result<MemFs, String> {
+        let empty = Suffering {
+            machine: MemFs::new(),
+            found: Found::from([(String::new(), Map::new())]),
+            only_written: None,
+        };
+        Ok(self.suffer(empty, setbacks)?.machine)
+    }
+
     /// The machine goes down, and comes up again whatever happens meanwhile.
     pub(super) fn go_down(&mut self, how: Down, setbacks: &[Setback]) -> Check {
         let machine = down(&self.machine, how);

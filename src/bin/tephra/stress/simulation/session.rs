@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use tephradb::clock::ManualClock;
 use tephradb::vfs::{Calls, Fault, FaultFs, FileSystem, MemFs, Operation, Rule};
-use tephradb::{Db, Keyspace, KeyspaceOptions, Range, Snapshot};
+use tephradb::{Db, Keyspace, Range, Snapshot};
 
 use super::model::{Found, Incarnation, Map, Model, Names, World, difference_of_maps};
 use super::plan::{Failing, NAMES, Target, Trouble};
-use super::settings::Settings;
+use super::settings::{Settings, options_of};
 use super::{Check, Planted};
 
 /// Where the database lives on its machine.
@@ -63,7 +63,7 @@ pub(crate) fn read_all(db: &Db) -> tephradb::Result<Found> {
     let names = db.keyspace_names().into_iter();
     names
         .map(|name| {
-            let map = read_map(db.keyspace(&name, KeyspaceOptions::default())?.iter())?;
+            let map = read_map(db.keyspace(&name, options_of(&name))?.iter())?;
             Ok((name, map))
         })
         .collect()
@@ -100,7 +100,7 @@ pub(crate) fn rule_of(trouble: Trouble) -> Vec<Rule> {
 
 impl Session {
     pub(crate) fn new(db: Db, disk: FaultFs, names: &Names) -> tephradb::Result<Session> {
-        let open = |&name: &usize| Ok((name, db.keyspace(NAMES[name], KeyspaceOptions::default())?));
+        let open = |&name: &usize| Ok((name, db.keyspace(NAMES[name], options_of(NAMES[name]))?));
         let keyspaces = names.keys().map(open).collect::<tephradb::Result<_>>()?;
         Ok(Session {
             db,

@@ -3,9 +3,13 @@
 use std::sync::Arc;
 
 use tephradb::clock::Clock;
-use tephradb::{Background, Durability, Options};
+use tephradb::{AppendBytes, Background, Durability, KeyspaceOptions, Options};
 
+use super::plan::{COMPOSING, NAMES};
 use super::rng::Rng;
+
+/// The name of the composing keyspace's law.
+const LAW: &str = "append";
 
 /// Tiny, so that a hundred operations cross every border between log, memtable, flushed table, merged table and manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,5 +54,16 @@ impl Settings {
             .background(Background::Manual)
             .durability(Durability::Process)
             .clock(clock)
+            .law(LAW, AppendBytes)
+    }
+}
+
+/// The settings of a keyspace.
+pub(crate) fn options_of(name: &str) -> KeyspaceOptions {
+    let options = KeyspaceOptions::default();
+    if name == NAMES[COMPOSING] {
+        options.compose(LAW, AppendBytes)
+    } else {
+        options
     }
 }

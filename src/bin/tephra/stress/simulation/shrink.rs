@@ -14,7 +14,8 @@ const SHRINKING_RUNS_MAX: usize = 600;
 /// A history that went wrong.
 #[derive(Clone, Debug)]
 pub(crate) struct Failure {
-    pub(crate) seed: u64,
+    /// `None` for a history that no seed made.
+    pub(crate) seed: Option<u64>,
     /// The step at which it went wrong first, and how.
     pub(crate) first: (usize, String),
     /// The smaller history, and how it goes wrong.
@@ -25,7 +26,10 @@ pub(crate) struct Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (at, wrong) = &self.first;
-        writeln!(f, "seed {} failed at step {at}: {wrong}", self.seed)?;
+        match self.seed {
+            Some(seed) => writeln!(f, "seed {seed} failed at step {at}: {wrong}")?,
+            None => writeln!(f, "a small history failed at step {at}: {wrong}")?,
+        }
         writeln!(f, "  {:?}", self.plan.settings)?;
         writeln!(
             f,
@@ -33,26 +37,33 @@ impl fmt::Display for Failure {
             self.plan.steps.len(),
             self.wrong
         )?;
+        writeln!(f, "  while the database is made: {:?}", self.plan.creation)?;
         for (number, step) in self.plan.steps.iter().enumerate() {
             writeln!(f, "  {number:4}  {step:?}")?;
         }
-        write!(
-            f,
-            "  again: tephra stress --simulate --seeds 1 --from {}",
-            self.seed
-        )
+        match self.seed {
+            Some(seed) => write!(f, "  again: tephra stress --simulate --seeds 1 --from {seed}"),
+            None => write!(f, "  again: tephra stress --every-call"),
+        }
     }
 }
 
 /// Runs the history of a seed. `counts` grows by what was done.
 pub(crate) fn run_seed(seed: u64, planted: Planted, counts: &mut Counts) -> Result<(), Box<Failure>> {
-    let plan = Plan::from_seed(seed);
+    run_plan(Plan::from_seed(seed), planted, counts).map_err(|mut failure| {
+        failure.seed = Some(seed);
+        failure
+    })
+}
+
+/// Runs a history that no seed made.
+pub(crate) fn run_plan(plan: Plan, planted: Planted, counts: &mut Counts) -> Result<(), Box<Failure>> {
     let Err(first) = outcome(&plan, planted, counts) else {
         return Ok(());
     };
     let (plan, wrong) = shrink(plan, planted, first.clone());
     Err(Box::new(Failure {
-        seed,
+        seed: None,
         first,
         plan,
         wrong,
@@ -100,6 +111,14 @@ fn shrink(mut plan: Plan, planted: Planted, (at, mut wrong): (usize, String)) ->
             }
         }
         piece /= 2;
+    }
+    while !plan.creation.is_empty() {
+        let mut thinner = plan.clone();
+        thinner.creation.pop();
+        match fails(&mut thinner) {
+            Some(still) => (plan, wrong) = (thinner, still),
+            None => break,
+        }
     }
     for number in 0..plan.steps.len() {
         while let Some(mut thinner) = without_last_part(&plan, number) {
