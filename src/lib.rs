@@ -29,12 +29,7 @@
 //! [`Db`] is where to start. [`vfs`] and [`clock`] replace the outside world in tests: [`Db::open_with`] takes a simulated file
 //! system that loses power or fails.
 
-pub use tephra_engine::{
-    AddU64, AppendBytes, Background, Batch, BitKeyspace, BitRange, BitStr, BitString, BitValue, Compose,
-    ComposeWithKey, Composed, Db, Durability, Error, Event, EventListener, Ingest, Key, KeyRange, Keyspace,
-    KeyspaceOptions, LawFailure, LevelStats, MaxU64, Options, Range, Result, SizeEstimate, Snapshot, Stats,
-    Usability, Value, VerifyReport, clock, limits, vfs,
-};
+pub use tephra_engine::*;
 
 /// The code in the README compiles and does what it says.
 #[cfg(doctest)]

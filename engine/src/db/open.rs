@@ -96,13 +96,7 @@ fn enter(directory: &Directory, options: &Options) -> Result<Option<Box<dyn Lock
                 return not_a_database("the directory holds no CURRENT file");
             }
             if !has_current {
-                // An open that was cut short may have made the directory, and those above it. If it was somebody else, their names
-                // are theirs to keep.
-                let made = directory
-                    .path
-                    .ancestors()
-                    .filter(|path| !path.as_os_str().is_empty());
-                made.for_each(|path| drop(sync_parent(directory, path)));
+                sync_ancestors(directory)?;
             }
         }
         Some(_) => return not_a_database("a file of that name is in the way"),
@@ -146,6 +140,19 @@ pub(crate) fn sync_parent(directory: &Directory, path: &Path) -> Result<()> {
         }
         Some(parent) => Ok(directory.file_system.sync_dir(parent)?),
     }
+}
+
+/// Makes the names of the directory and of those above it durable: an open that was cut short may have made them. Where we may not even
+/// look, it was somebody else.
+fn sync_ancestors(directory: &Directory) -> Result<()> {
+    let ancestors = directory.path.ancestors();
+    for path in ancestors.filter(|path| !path.as_os_str().is_empty()) {
+        match sync_parent(directory, path) {
+            Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::PermissionDenied => {}
+            outcome => outcome?,
+        }
+    }
+    Ok(())
 }
 
 /// The state in the manifest; that of a new database where there is none.

@@ -9,6 +9,7 @@ mod faults;
 mod full_disk;
 mod ingest;
 mod many_keyspaces;
+mod mixed;
 mod observed;
 mod opening;
 mod pace;

@@ -83,7 +83,7 @@ pub struct Simulation {
     store: Store,
     samples: Samples,
     /// Bytes that compactions may still write.
-    allowance_bytes: u64,
+    allowance_bytes: i64,
 }
 
 /// Runs a setting to its end.
@@ -134,9 +134,10 @@ impl Simulation {
     fn flush(&mut self) {
         let flushed_bytes = self.store.flush();
         let allowed = self.setting.compaction_bytes_per_flushed;
-        self.allowance_bytes = allowed.map_or(u64::MAX, |bytes| {
+        // A job that wrote more than was allowed is paid for before the next one.
+        self.allowance_bytes = allowed.map_or(i64::MAX, |bytes| {
             self.allowance_bytes
-                .saturating_add(flushed_bytes.saturating_mul(bytes))
+                .saturating_add_unsigned(flushed_bytes.saturating_mul(bytes))
         });
         while self.allowance_bytes > 0 {
             let Decision::Run(job) = pick(self.store.levels(), &Running::default(), &self.setting.picker)
@@ -144,7 +145,7 @@ impl Simulation {
                 break;
             };
             let written_bytes = self.store.run(&job);
-            self.allowance_bytes = self.allowance_bytes.saturating_sub(written_bytes);
+            self.allowance_bytes = self.allowance_bytes.saturating_sub_unsigned(written_bytes);
         }
         self.samples.take(&self.store, self.setting.memtable_bytes);
     }

@@ -185,7 +185,7 @@ pub(crate) fn run_creation(counts: &mut Counts) -> Result<(), Box<Failure>> {
 
 /// A way to go down: of three, one is a kill.
 fn down(number: u64, seed: u64) -> Down {
-    if number % DOWNS == 0 {
+    if number.is_multiple_of(DOWNS) {
         Down::Kill
     } else {
         Down::PowerCut(seed * DOWNS + number)
