@@ -345,15 +345,6 @@ pub enum Error {
         is_duplicate: bool,
     },
 
-    /// Records of a composing keyspace cannot be ingested. Nothing was written.
-    #[error("keyspace {keyspace:?} composes its records by the law {law:?}: nothing can be ingested into it")]
-    IngestComposing {
-        /// The keyspace's name.
-        keyspace: String,
-        /// Name of its law.
-        law: String,
-    },
-
     /// Dropping the keyspace failed half way. Reads of it go on; writes do once it is settled that it was not dropped: with the next
     /// flush or [`Db::resume`](crate::Db::resume).
     #[error("keyspace {name:?} takes no writes: an attempt to drop it failed and is not undone yet")]

@@ -13,6 +13,9 @@
 //! Among the flushed tables a place is not the file's number but its age: a flush may have drawn higher numbers while the
 //! tables were being written, and what it flushed is older. In a keyspace without tables the run goes to the bottom at once.
 //!
+//! In a composing keyspace an ingested record is a put: it ends its key's history. The edit kills the older records of the
+//! ingested keys, as a flush's puts do; the keys are kept in memory until then.
+//!
 //! Under load on the same keys, memtables fill again between flush and locks. After a few rounds writers are held back for the
 //! length of one flush; each of them can slip in once at most, so the rounds end.
 //!
@@ -25,11 +28,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use tephra_compaction::picker::PickerOptions;
-use tephra_sstable::{Byte, TableWriter, UnitKind};
+use tephra_sstable::{Bit, BitStr, Byte, TableSummary, TableWriteError, TableWriter, UnitKind};
 
+use crate::bit_key;
+use crate::bit_keyspace::BitKeyspace;
 use crate::db::Engine;
 use crate::error::{Error, Result};
 use crate::file_name::FileName;
+use crate::flush::resolve::{Deleted, Resolution};
 use crate::keyspace::Keyspace;
 use crate::limits;
 use crate::table_file::TableFile;
@@ -60,6 +66,8 @@ pub struct Ingest {
     /// Tables that are written and synced.
     records: Vec<TableRecord>,
     last_key: Option<Vec<u8>>,
+    /// All keys, where older records of them have to die.
+    ending_keys: Vec<Vec<u8>>,
     record_count: u64,
     /// Numbers of all files that may exist.
     numbers: Vec<u64>,
@@ -72,7 +80,41 @@ pub struct Ingest {
 struct OpenTable {
     number: u64,
     path: PathBuf,
-    writer: TableWriter<Box<dyn WritableFile>, Byte>,
+    writer: UnitWriter,
+}
+
+/// Writes a table of either unit from the engine's keys and values.
+#[derive(Debug)]
+enum UnitWriter {
+    Byte(TableWriter<Box<dyn WritableFile>, Byte>),
+    Bit(TableWriter<Box<dyn WritableFile>, Bit>),
+}
+
+impl UnitWriter {
+    fn append(&mut self, key: &[u8], value: &[u8]) -> std::result::Result<(), TableWriteError> {
+        match self {
+            UnitWriter::Byte(writer) => writer.append(key, value),
+            UnitWriter::Bit(writer) => {
+                let encoded = "keys and values of bit keyspaces are encoded where they enter";
+                let key = bit_key::decode_key(key).expect(encoded);
+                writer.append(key.as_str(), bit_key::decode_value(value).expect(encoded))
+            }
+        }
+    }
+
+    fn payload_len_bytes(&self) -> u64 {
+        match self {
+            UnitWriter::Byte(writer) => writer.payload_len_bytes(),
+            UnitWriter::Bit(writer) => writer.payload_len_bytes(),
+        }
+    }
+
+    fn finish(self) -> std::result::Result<(Box<dyn WritableFile>, TableSummary), TableWriteError> {
+        match self {
+            UnitWriter::Byte(writer) => writer.finish(),
+            UnitWriter::Bit(writer) => writer.finish(),
+        }
+    }
 }
 
 impl OpenTable {
@@ -90,12 +132,6 @@ impl Ingest {
         engine.check_writable()?;
         keyspace.check_takes_writes()?;
         let settings = &keyspace.core().settings;
-        if settings.law.is_some() {
-            return Err(Error::IngestComposing {
-                keyspace: keyspace.name().to_owned(),
-                law: settings.law_name().to_owned(),
-            });
-        }
         let target_table_bytes = settings
             .target_table_bytes
             .unwrap_or(engine.options().target_table_bytes);
@@ -105,6 +141,7 @@ impl Ingest {
             open: None,
             records: Vec::new(),
             last_key: None,
+            ending_keys: Vec::new(),
             record_count: 0,
             numbers: Vec::new(),
             failure: None,
@@ -113,6 +150,10 @@ impl Ingest {
 
     fn engine(&self) -> &Engine {
         self.keyspace.handle().engine()
+    }
+
+    fn unit(&self) -> UnitKind {
+        self.keyspace.core().settings.unit
     }
 
     /// Adds a record. Keys must rise strictly, bytewise.
@@ -157,6 +198,9 @@ impl Ingest {
         let last_key = self.last_key.get_or_insert_default();
         last_key.clear();
         last_key.extend_from_slice(key);
+        if self.keyspace.core().is_composing() {
+            self.ending_keys.push(key.to_vec());
+        }
         self.record_count += 1;
         if is_full { self.end_table() } else { Ok(()) }
     }
@@ -170,7 +214,11 @@ impl Ingest {
         let path = engine.directory.path_of(FileName::Table(number));
         let out = engine.directory.file_system.create_new(&path)?;
         let options = self.keyspace.core().settings.table_options(number, 0, None);
-        let writer = TableWriter::new(out, options).map_err(|source| OpenTable::error(&path, source))?;
+        let writer = match self.unit() {
+            UnitKind::Byte => TableWriter::new(out, options).map(UnitWriter::Byte),
+            UnitKind::Bit => TableWriter::new(out, options).map(UnitWriter::Bit),
+        };
+        let writer = writer.map_err(|source| OpenTable::error(&path, source))?;
         Ok(OpenTable { number, path, writer })
     }
 
@@ -215,12 +263,19 @@ impl Ingest {
         let engine = self.keyspace.handle().engine();
         engine.directory.sync()?;
         let records = std::mem::take(&mut self.records);
+        let unit = self.unit();
         let mut tables = records
             .into_iter()
-            .map(|record| TableFile::open(&engine.directory, record, UnitKind::Byte))
+            .map(|record| TableFile::open(&engine.directory, record, unit))
             .collect::<Result<Vec<_>>>()?;
         let mut is_handed_over = false;
-        let outcome = engine.put_in_force(&self.keyspace, &mut tables, &mut is_handed_over);
+        let keys = self.ending_keys.iter().map(Vec::as_slice).collect();
+        let deleted = Deleted {
+            keys,
+            intervals: Vec::new(),
+        };
+        let mut ended = Resolution::new(BTreeMap::from([(self.keyspace.number(), deleted)]));
+        let outcome = engine.put_in_force(&self.keyspace, &mut tables, &mut ended, &mut is_handed_over);
         // From the edit on the files are the version's, or wait with it until it is known not to be in force.
         self.forget_files(!is_handed_over);
         self.engine().events().deliver();
@@ -246,17 +301,51 @@ impl Drop for Ingest {
     }
 }
 
+/// Takes sorted records for a keyspace of bit strings; see [`BitKeyspace::ingest`].
+#[derive(Debug)]
+pub struct BitIngest(Ingest);
+
+impl BitIngest {
+    pub(crate) fn begin(keyspace: &BitKeyspace) -> Result<BitIngest> {
+        Ingest::begin(keyspace.inner().clone()).map(BitIngest)
+    }
+
+    /// Adds a record. Keys must rise strictly; otherwise as [`Ingest::put`].
+    ///
+    /// # Errors
+    /// As [`Ingest::put`].
+    pub fn put(&mut self, key: BitStr<'_>, value: BitStr<'_>) -> Result<()> {
+        self.0.put(bit_key::encode_key(key), bit_key::encode_value(value))
+    }
+
+    /// Records taken so far.
+    pub fn record_count(&self) -> u64 {
+        self.0.record_count()
+    }
+
+    /// Makes all records visible in one step, durably; as [`Ingest::finish`].
+    ///
+    /// # Errors
+    /// As [`Ingest::finish`].
+    pub fn finish(self) -> Result<()> {
+        self.0.finish()
+    }
+}
+
 impl Engine {
     /// Puts ingested tables in force, newer than everything committed before.
     fn put_in_force(
         &self,
         keyspace: &Keyspace,
         tables: &mut [Arc<TableFile>],
+        ended: &mut Resolution<'_>,
         is_handed_over: &mut bool,
     ) -> Result<()> {
         let mut held = None;
         for round in 0.. {
-            if self.try_put_in_force(keyspace, tables, is_handed_over)? {
+            // Most tables are looked at here, without a lock.
+            ended.look_up(&self.layers().version)?;
+            if self.try_put_in_force(keyspace, tables, ended, is_handed_over)? {
                 break;
             }
             if round == ROUNDS_BESIDE_WRITERS {
@@ -274,6 +363,7 @@ impl Engine {
         &self,
         keyspace: &Keyspace,
         tables: &mut [Arc<TableFile>],
+        ended: &mut Resolution<'_>,
         is_handed_over: &mut bool,
     ) -> Result<bool> {
         let _no_flush = self.flushing.lock();
@@ -288,8 +378,12 @@ impl Engine {
         if tables.iter().any(is_in_the_way) {
             return Ok(false);
         }
+        ended.look_up(versions.current())?;
+        let kills = ended.kills(versions.current(), versions.state());
         let level = level_for(keyspace.number(), versions.current());
-        let mut edit = Edit::default();
+        let mut edit = Edit {
+            changes: kills.changes,
+        };
         let mut added = BTreeMap::new();
         let bytes = tables.iter().map(|table| table.len_bytes()).sum();
         for table in tables.iter_mut() {
@@ -303,6 +397,7 @@ impl Engine {
         *is_handed_over = true;
         self.commit_edit(&mut versions, &edit, &added, None)?;
         self.counters.ingested(tables.len() as u64, bytes);
+        self.counters.killed(kills.killed_count, kills.emptied_count);
         Ok(true)
     }
 }

@@ -360,10 +360,11 @@ impl Keyspace {
     }
 
     /// Starts taking sorted records for this keyspace, past log and memtable: the fast way in for many. They become visible
-    /// together, newer than everything before, when [`Ingest::finish`] returns.
+    /// together, newer than everything before, when [`Ingest::finish`] returns. In a composing keyspace each record is a put: it ends its
+    /// key's history; the keys are kept in memory until the end there.
     ///
     /// # Errors
-    /// The database takes no writes; the keyspace was dropped, or composes its records.
+    /// The database takes no writes; the keyspace was dropped.
     pub fn ingest(&self) -> Result<Ingest> {
         Ingest::begin(self.clone())
     }

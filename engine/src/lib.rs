@@ -77,7 +77,7 @@ pub use compact::CompactionStats;
 pub use db::Db;
 pub use error::{Error, Result, Usability};
 pub use event::{Event, EventListener};
-pub use ingest::Ingest;
+pub use ingest::{BitIngest, Ingest};
 pub use iter::Range;
 pub use key::{Key, KeyRange};
 pub use keyspace::Keyspace;

@@ -200,8 +200,7 @@ fn random_op(rng: &mut Rng, number: usize, key_len_max: usize) -> Op {
         94..97 => Op::BackgroundStep,
         97..98 => Op::Verify,
         98..100 => Op::Reopen,
-        // A composing keyspace takes none.
-        100..103 if keyspace != COMPOSING => Op::Ingest {
+        100..103 => Op::Ingest {
             keyspace,
             records: random_records(rng, number, key_len_max),
         },

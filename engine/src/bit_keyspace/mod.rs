@@ -18,6 +18,7 @@ use tephra_sstable::{BitStr, BitString};
 use crate::batch::Batch;
 use crate::bit_key::{encode_key, encode_value, prefix_successor};
 use crate::error::Result;
+use crate::ingest::BitIngest;
 use crate::iter::{Bounds, Range};
 use crate::key::Key;
 use crate::keyspace::Keyspace;
@@ -102,6 +103,14 @@ impl BitKeyspace {
     /// As [`Keyspace::clear`].
     pub fn clear(&self) -> Result<()> {
         self.inner.clear()
+    }
+
+    /// Begins to take sorted records straight into tables; as [`Keyspace::ingest`].
+    ///
+    /// # Errors
+    /// As [`Keyspace::ingest`].
+    pub fn ingest(&self) -> Result<BitIngest> {
+        BitIngest::begin(self)
     }
 
     /// The value of a key now.

@@ -19,7 +19,7 @@
 //! segment. A failure before the edit leaves no trace but files, which are removed; the log still holds everything.
 
 mod early;
-mod resolve;
+pub(crate) mod resolve;
 mod sort;
 pub(crate) mod write_table;
 

@@ -23,16 +23,16 @@ use crate::version::{Change, ManifestState, TableView, Version};
 
 /// What a memtable deletes in one keyspace.
 #[derive(Debug, Default)]
-pub(super) struct Deleted<'a> {
+pub(crate) struct Deleted<'a> {
     /// Keys whose older records die, sorted.
-    pub(super) keys: Vec<&'a [u8]>,
+    pub(crate) keys: Vec<&'a [u8]>,
     /// Sorted and disjoint.
-    pub(super) intervals: Vec<&'a Interval>,
+    pub(crate) intervals: Vec<&'a Interval>,
 }
 
 /// Deletes on their way to becoming dead ordinals.
 #[derive(Debug)]
-pub(super) struct Resolution<'a> {
+pub(crate) struct Resolution<'a> {
     /// By keyspace.
     deleted: BTreeMap<u32, Deleted<'a>>,
     looked_at: BTreeSet<u64>,
@@ -49,15 +49,15 @@ enum Found {
 
 /// What a flush's deletes do to the tables of a version.
 #[derive(Debug, Default)]
-pub(super) struct Kills {
-    pub(super) changes: Vec<Change>,
-    pub(super) killed_count: u64,
-    pub(super) emptied_count: u64,
+pub(crate) struct Kills {
+    pub(crate) changes: Vec<Change>,
+    pub(crate) killed_count: u64,
+    pub(crate) emptied_count: u64,
 }
 
 impl<'a> Resolution<'a> {
     /// Deletes by keyspace.
-    pub(super) fn new(deleted: BTreeMap<u32, Deleted<'a>>) -> Self {
+    pub(crate) fn new(deleted: BTreeMap<u32, Deleted<'a>>) -> Self {
         Resolution {
             deleted,
             looked_at: BTreeSet::new(),
@@ -66,14 +66,14 @@ impl<'a> Resolution<'a> {
     }
 
     /// The intervals among the deletes.
-    pub(super) fn intervals(&self) -> impl Iterator<Item = &'a Interval> {
+    pub(crate) fn intervals(&self) -> impl Iterator<Item = &'a Interval> {
         self.deleted
             .values()
             .flat_map(|deleted| deleted.intervals.iter().copied())
     }
 
     /// Adds what was killed before the flush.
-    pub(super) fn add_overlay(&mut self, overlay: &Overlay) {
+    pub(crate) fn add_overlay(&mut self, overlay: &Overlay) {
         for table in overlay.tables() {
             let found = self
                 .found
@@ -88,7 +88,7 @@ impl<'a> Resolution<'a> {
     }
 
     /// Looks the deletes up in every table of the version that was not looked at yet.
-    pub(super) fn look_up(&mut self, version: &Version) -> Result<()> {
+    pub(crate) fn look_up(&mut self, version: &Version) -> Result<()> {
         for (&keyspace, deleted) in &self.deleted {
             let tables = version
                 .keyspace(keyspace)
@@ -106,7 +106,7 @@ impl<'a> Resolution<'a> {
     }
 
     /// The changes that the kills make to a version, all tables of which were looked at. `state` is the manifest's of that version.
-    pub(super) fn kills(&self, version: &Version, state: &ManifestState) -> Kills {
+    pub(crate) fn kills(&self, version: &Version, state: &ManifestState) -> Kills {
         let mut kills = Kills::default();
         for (number, found) in &self.found {
             // A table that has left the version took its records along.

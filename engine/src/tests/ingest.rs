@@ -341,3 +341,49 @@ fn an_ingest_that_fails_or_is_cut_at_any_call_is_there_whole_or_not_at_all() {
         }
     }
 }
+
+/// Operands of older layers must not live on beneath an ingested record.
+#[test]
+fn an_ingested_record_ends_its_keys_history_in_a_composing_keyspace() {
+    for is_flushed in [false, true] {
+        let mut db = TestDb::open(manual());
+        let options = || KeyspaceOptions::default().compose(crate::AppendBytes::NAME, crate::AppendBytes);
+        let texts = db.keyspace("texts", options()).expect("opens");
+        for number in 0..100u32 {
+            texts.merge(number.to_be_bytes(), "old").expect("merges");
+        }
+        if is_flushed {
+            db.flush().expect("flush");
+            texts.merge(7u32.to_be_bytes(), "er").expect("merges");
+        }
+        let mut ingest = texts.ingest().expect("begins");
+        for number in (0..100u32).step_by(2).chain([200]) {
+            ingest.put(number.to_be_bytes(), "new").expect("takes it");
+        }
+        ingest.finish().expect("in force");
+        texts.merge(0u32.to_be_bytes(), "+").expect("merges");
+        for round in 0..3 {
+            let texts = db.keyspace("texts", options()).expect("opens");
+            let get = |number: u32| {
+                let value = texts.get(number.to_be_bytes()).expect("readable");
+                value.map(|value| value.escape_ascii().to_string())
+            };
+            let older = if is_flushed { "older" } else { "old" };
+            let seen = [0, 2, 7, 9, 200].map(|number| get(number).unwrap_or_default());
+            assert_eq!(
+                seen,
+                ["new+", "new", older, "old", "new"],
+                "flushed {is_flushed}, round {round}"
+            );
+            assert_eq!(texts.iter().count(), 101);
+            assert_sound(&db);
+            drop(texts);
+            if round == 0 {
+                db.reopen();
+            } else {
+                db.flush().expect("flush");
+                db.compact().expect("compact");
+            }
+        }
+    }
+}

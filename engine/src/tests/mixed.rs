@@ -96,6 +96,25 @@ impl Space {
         }
     }
 
+    fn ingest(&self, records: &Map) -> Result<()> {
+        match self {
+            Space::Bytes(space) => {
+                let mut ingest = space.ingest()?;
+                for (key, value) in records {
+                    ingest.put(key, value)?;
+                }
+                ingest.finish()
+            }
+            Space::Bits(space) => {
+                let mut ingest = space.ingest()?;
+                for (key, value) in records {
+                    ingest.put(string(key).as_str(), string(value).as_str())?;
+                }
+                ingest.finish()
+            }
+        }
+    }
+
     fn delete(&self, key: &[u8]) -> Result<()> {
         match self {
             Space::Bytes(space) => space.delete(key),
@@ -355,17 +374,14 @@ impl World {
     }
 
     fn ingest(&mut self) {
-        let number = self.rng.below(2);
+        let number = self.rng.below(KINDS.len());
+        let kind = KINDS[number];
         let mut records = Map::new();
         for _ in 0..1 + self.rng.below(12) {
-            let (key, value) = (self.key(Kind::Plain), self.value(Kind::Plain));
+            let (key, value) = (self.key(kind), self.value(kind));
             records.insert(key, value);
         }
-        let mut ingest = self.spaces[number].inner().ingest().expect("begins");
-        for (key, value) in &records {
-            ingest.put(key, value).expect("takes it");
-        }
-        ingest.finish().expect("in force");
+        self.spaces[number].ingest(&records).expect("in force");
         self.maps[number].extend(records);
     }
 
