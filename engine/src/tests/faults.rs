@@ -360,3 +360,37 @@ fn missing_and_swapped_tables_are_named() {
         tables.len()
     );
 }
+
+/// Cause of the losses this is to prevent: outputs and marks of compactions that never came into force piled up.
+#[test]
+fn compactions_whose_edit_fails_again_and_again_leave_no_files_behind() {
+    let (machine, disk) = healthy();
+    let db = open(&disk, manual().manifest_bytes(1 << 20));
+    for value in ["older", "newer"] {
+        for number in 0..40u32 {
+            db.put(number.to_be_bytes(), value).expect("put");
+        }
+        db.flush().expect("flush");
+    }
+    for number in 0..20u32 {
+        db.delete(number.to_be_bytes()).expect("delete");
+    }
+    db.flush().expect("flush");
+    let before = contents(&db);
+    for attempt in 0..20 {
+        disk.add(Rule::once(Calls::Only(Operation::Write), Fault::StorageFull).on("MANIFEST"));
+        let outcome = db.compact();
+        assert!(outcome.is_err(), "attempt {attempt}");
+        assert_eq!(contents(&db), before, "attempt {attempt}");
+    }
+    assert_eq!(disk.fault_count(), 20, "every fault was met");
+    disk.heal();
+    db.compact().expect("the disk is well again");
+    drop(db);
+    let db = open(&FaultFs::new(Arc::new(machine.clone())), manual());
+    assert_eq!(contents(&db), before);
+    let tables = super::files_of(&machine);
+    let tables = tables.iter().filter(|name| name.ends_with(".table")).count();
+    assert_eq!(tables, db.stats().table_count, "no file but those of the version");
+    assert_sound(&db);
+}
