@@ -125,6 +125,24 @@ fn a_machine_too_slow_shows_it_in_level_0_which_slows_writers() {
     });
     let report = slow.report();
     assert!(report.level_zero_max > 4 * fast.level_zero_max, "{report}");
+    // Rules compete by score, so no level below is further behind than level 0 was, which is what writers are slowed by.
+    let picker = &slow.setting.picker;
+    let targets = crate::picker::LevelTargets::derive(slow.store.levels(), picker);
+    for view in slow
+        .store
+        .levels()
+        .iter()
+        .filter(|view| view.level > 0 && view.level < 6)
+    {
+        let target = targets.of(view.level).unwrap_or(0).max(picker.base_level_bytes);
+        let level_zero_behind = report.level_zero_max as f64 / picker.level_zero_trigger as f64;
+        let behind = view.len_bytes() as f64 / target as f64;
+        assert!(
+            behind < level_zero_behind,
+            "level {}: {behind} of {report}",
+            view.level
+        );
+    }
 }
 
 #[test]
