@@ -130,7 +130,7 @@ const OWNERS: &[(&str, &str, &str)] = &[
     ),
     (
         "files",
-        "src/bin/tephra/records.rs",
+        "src/bin/tephra/load/records.rs",
         "reads files of KEY TAB VALUE lines",
     ),
     (

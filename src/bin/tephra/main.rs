@@ -1,11 +1,16 @@
 //! `tephra`: the command line of tephradb.
 //!
 //! ```text
-//! args ──> commands ──> tephradb          one function a command
+//! args ──> commands ──> a family of commands ──> tephradb       options stand beside the code that runs them
 //!              │
-//!              ├── demo      the whole store on real data, every claim checked
-//!              ├── stress    the store on machines that fail, every promise checked
-//!              ├── records   files of KEY TAB VALUE lines            (the only files read here)
+//!              ├── load        files of records, one a line
+//!              ├── read        get, scan: opened for reading only
+//!              ├── write       put, delete
+//!              ├── look_after  verify, stats
+//!              ├── demo        the whole store on real data, every claim checked
+//!              ├── stress      the store on machines that fail, every promise checked
+//!              │
+//!              ├── database  what they share: which database, how arguments are read
 //!              ├── escape    bytes as printable text, and back
 //!              ├── progress  a bar on standard error, if that is a terminal
 //!              └── failure   what went wrong, and the exit code it means
@@ -16,14 +21,18 @@
 
 mod args;
 mod commands;
+mod database;
 mod demo;
 mod escape;
 mod failure;
 mod figures;
+mod load;
+mod look_after;
 mod progress;
-mod records;
+mod read;
 mod stopwatch;
 mod stress;
+mod write;
 
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;

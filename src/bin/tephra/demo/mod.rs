@@ -14,14 +14,26 @@ mod setting;
 mod steps;
 
 use std::io::Write;
+use std::path::PathBuf;
 
-use crate::args;
+use clap::Args as ClapArgs;
+
 use crate::failure::Result;
 use page::Page;
 use setting::Setting;
 use steps::Story;
 
-pub(crate) fn run(args: &args::Demo, out: &mut dyn Write) -> Result<()> {
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Demo {
+    /// Directory of the demo's database; must not exist, or be empty [default: a fresh temporary directory]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) db: Option<PathBuf>,
+    /// File of names, KEY TAB VALUE [default: data/unicode-names.tsv here or in the source tree]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) data: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &Demo, out: &mut dyn Write) -> Result<()> {
     let setting = Setting::find(args)?;
     let mut page = Page::new(out);
     page.line("tephra demo")?;

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::args;
+use super::Demo;
 use crate::failure::{Failure, Result};
-use crate::records::check_file;
+use crate::load::check_file;
 
 /// The data file, below the current directory or below the source tree.
 const DATA_FILE: &str = "data/unicode-names.tsv";
@@ -22,7 +22,7 @@ pub(crate) struct Setting {
 
 impl Setting {
     /// Finds and checks the data; then makes a fresh directory unless one is named.
-    pub(crate) fn find(args: &args::Demo) -> Result<Setting> {
+    pub(crate) fn find(args: &Demo) -> Result<Setting> {
         let data = match &args.data {
             Some(path) => path.clone(),
             None => find_data()?,

@@ -8,11 +8,10 @@ use tephradb::{Db, Options, Range};
 
 use super::page::{Page, Step};
 use super::setting::{Setting, command_line};
-use crate::commands::load_records;
 use crate::escape::escape;
 use crate::failure::Result;
 use crate::figures::{grouped, ratio};
-use crate::records::Records;
+use crate::load::{Records, load_records};
 use crate::stopwatch::Stopwatch;
 
 /// The demo shows a merge of at least this many tables.

@@ -6,16 +6,17 @@
 //! --kill       kill         real processes on a real directory, killed in the middle of their work
 //! ```
 
+mod args;
 mod kill;
 mod simulate;
 mod simulation;
 
 use std::io::Write;
 
-use crate::args;
 use crate::failure::Result;
+pub(crate) use args::Stress;
 
-pub(crate) fn run(stress: &args::Stress, out: &mut dyn Write) -> Result<()> {
+pub(crate) fn run(stress: &Stress, out: &mut dyn Write) -> Result<()> {
     match &stress.child {
         Some(dir) => kill::run_child(dir, out),
         None if stress.kill => kill::run(stress, out),

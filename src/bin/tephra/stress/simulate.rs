@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use super::simulation::{Counts, Failure as Broken, Planted, run_creation, run_script, run_seed, scripts};
-use crate::args;
 use crate::failure::{Failure, Result};
 use crate::figures::{duration, grouped};
 use crate::progress::Progress;
 use crate::stopwatch::Stopwatch;
+use crate::stress::Stress;
 
 /// What the threads share.
 struct Board {
@@ -24,7 +24,7 @@ struct Board {
     progress: Progress,
 }
 
-pub(super) fn run(stress: &args::Stress, out: &mut dyn Write) -> Result<()> {
+pub(super) fn run(stress: &Stress, out: &mut dyn Write) -> Result<()> {
     let planted = if stress.skip_directory_syncs {
         Planted::SkippedDirectorySync
     } else {

@@ -9,11 +9,11 @@ use std::time::Duration;
 use tephradb::Db;
 
 use super::script::{Places, Records, THREADS, apply, options};
-use crate::args;
 use crate::failure::{Failure, Result};
 use crate::figures::{duration, grouped};
 use crate::progress::Progress;
 use crate::stopwatch::Stopwatch;
+use crate::stress::Stress;
 use crate::stress::simulation::rng::Rng;
 
 /// Acknowledgements before a kill, at most.
@@ -45,7 +45,7 @@ struct Figures {
     early: u64,
 }
 
-pub(crate) fn run(stress: &args::Stress, out: &mut dyn Write) -> Result<()> {
+pub(crate) fn run(stress: &Stress, out: &mut dyn Write) -> Result<()> {
     let watch = Stopwatch::start();
     // A directory of our own goes when the run ends; one that was named stays.
     let (dir, _own) = match &stress.dir {
