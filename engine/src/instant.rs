@@ -15,7 +15,7 @@ use std::sync::Arc;
 use crate::error::Result;
 use crate::keyspace::KeyspaceCore;
 use crate::law::History;
-use crate::memtable::{Entry, Interval, Memtable};
+use crate::memtable::{EntryRef, Interval, Memtable};
 use crate::overlay::Overlay;
 use crate::value::Value;
 use crate::version::Version;
@@ -108,7 +108,7 @@ impl Layers {
         &self,
         keyspace: &KeyspaceCore,
         key: &[u8],
-        active: Option<&Entry>,
+        active: Option<EntryRef<'_>>,
         overlay: &Overlay,
     ) -> Result<Option<Value>> {
         if keyspace.is_composing() {
@@ -133,11 +133,11 @@ impl Layers {
         &self,
         keyspace: &KeyspaceCore,
         key: &[u8],
-        active: Option<&Entry>,
+        active: Option<EntryRef<'_>>,
         overlays: Overlays<'_>,
     ) -> Result<Option<Value>> {
         let mut history = History::default();
-        let mut says_the_end = |entry: &Entry| history.add_entry(entry);
+        let mut says_the_end = |entry: EntryRef<'_>| history.add_entry(entry);
         let has_ended = active.is_some_and(&mut says_the_end)
             || self
                 .frozen
@@ -171,7 +171,7 @@ impl Layers {
         let (lower, upper) = interval.bounds();
         self.frozen.iter().any(|frozen| {
             let mut entries = frozen.root.range(interval.keyspace(), lower, upper);
-            entries.any(Entry::is_live)
+            entries.any(EntryRef::is_live)
         })
     }
 
@@ -194,7 +194,7 @@ impl Layers {
         let (lower, upper) = interval.bounds();
         for frozen in &self.frozen {
             let mut entries = frozen.root.range(interval.keyspace(), lower, upper);
-            if entries.any(Entry::is_live) {
+            if entries.any(EntryRef::is_live) {
                 return true;
             }
             if frozen.root.intervals().covers_whole(interval) {
@@ -213,6 +213,6 @@ impl Layers {
 }
 
 /// What an entry answers that is the whole answer.
-pub(crate) fn value_of(entry: &Entry) -> Option<Value> {
-    entry.is_live().then(|| Value::in_memory(entry.clone()))
+pub(crate) fn value_of(entry: EntryRef<'_>) -> Option<Value> {
+    entry.is_live().then(|| Value::in_memory(entry))
 }

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use tephra_sstable::BitStr;
 
 use crate::bit_key;
-use crate::memtable::{Entry, Part};
+use crate::memtable::{Entry, EntryRef, Part};
 use crate::table_file::TableFile;
 use crate::unit_table::ValuePlace;
 
-/// A value: borrows nothing, copies nothing. It points into a memtable's entry or a table's mapping and keeps that
-/// alive, also after the database has dropped the table or was closed. A handle to a small value of a large table
-/// pins the whole file: copy what is to be kept for long. Where a law composed several records, the handle owns the result; its clones
+/// A value: borrows nothing, copies nothing. It points into a memtable or a table's mapping and keeps that
+/// alive, also after the database has dropped it or was closed. A handle to a small value
+/// pins the whole table or memtable: copy what is to be kept for long. Where a law composed several records, the handle owns the result; its clones
 /// share it.
 #[derive(Clone)]
 pub struct Value(Repr);
@@ -26,8 +26,9 @@ enum Repr {
 }
 
 impl Value {
-    pub(crate) fn in_memory(entry: Entry) -> Value {
-        Value(Repr::Memory(entry))
+    /// The oldest part of an entry.
+    pub(crate) fn in_memory(entry: EntryRef<'_>) -> Value {
+        Value(Repr::Memory(entry.to_entry()))
     }
 
     /// A part of an entry that is not its oldest.
@@ -47,7 +48,7 @@ impl Value {
     /// The value as bits. Only for values of keyspaces of bit strings.
     pub(crate) fn bits(&self) -> BitStr<'_> {
         match &self.0 {
-            Repr::Memory(entry) => bit_key::decode_value(entry.value())
+            Repr::Memory(entry) => bit_key::decode_value(entry.as_ref().value())
                 .expect("values of bit keyspaces are encoded where they enter"),
             Repr::Table { file, place } => place.bits(file.bytes()),
             Repr::Part(_) | Repr::Owned(_) => panic!("no law composes in a keyspace of bit strings"),
@@ -60,7 +61,7 @@ impl Deref for Value {
 
     fn deref(&self) -> &[u8] {
         match &self.0 {
-            Repr::Memory(entry) => entry.value(),
+            Repr::Memory(entry) => entry.as_ref().value(),
             Repr::Table { file, place } => &file.bytes()[place.bytes.clone()],
             Repr::Part(part) => part,
             Repr::Owned(bytes) => bytes,

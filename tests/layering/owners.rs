@@ -89,6 +89,16 @@ const OWNERS: &[(&str, &str, &str)] = &[
     ),
     (
         "unsafe",
+        "engine/src/memtable/arena.rs",
+        "entries hold bare addresses: an allocation an entry is what a write would wait for",
+    ),
+    (
+        "unsafe",
+        "engine/src/memtable/entry.rs",
+        "reads what those addresses say, where it has the arena beside them",
+    ),
+    (
+        "unsafe",
         "engine/src/vfs/mmap.rs",
         "mapping a file has no safe interface",
     ),

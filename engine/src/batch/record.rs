@@ -11,14 +11,13 @@
 //! delete "b".."d" in keyspace 0:        01 | 03 00 01 02  62  64                              7 bytes
 //! ```
 //!
-//! Numbers are canonical base-128, at most 64 bits. Key and value are adjacent, so a memtable entry is one copy of
-//! both. A range holds its start and not its end, and is never empty. Deletes name keys, never a place in a table: nothing that is
+//! Numbers are canonical base-128, at most 64 bits. Key and value are adjacent. A range holds its start and not its end, and is never empty. Deletes name keys, never a place in a table: nothing that is
 //! replayed depends on a layout.
 
 use tephra_sstable::counts::varint;
 
 use crate::byte_reader::{ByteReader, Malformed};
-use crate::memtable::{Entry, Interval};
+use crate::memtable::{EntryKind, Interval, Write};
 
 const VERSION: u8 = 1;
 const DELETE: u8 = 0;
@@ -28,18 +27,18 @@ const DELETE_RANGE: u8 = 3;
 
 /// One operation of a batch.
 #[derive(Clone, Debug)]
-pub(crate) enum Op {
+pub(crate) enum Op<'a> {
     /// A write of one key.
-    Write(Entry),
+    Write(Write<'a>),
     /// A delete of all keys in an interval.
     DeleteRange(Interval),
 }
 
-impl Op {
+impl Op<'_> {
     /// Whether it only removes keys.
     pub(crate) fn is_delete(&self) -> bool {
         match self {
-            Op::Write(entry) => !entry.is_live(),
+            Op::Write(write) => !write.is_live(),
             Op::DeleteRange(_) => true,
         }
     }
@@ -116,7 +115,7 @@ impl RecordBuilder {
 }
 
 /// Decodes a payload into operations, in the order they were added.
-pub(crate) fn decode(payload: &[u8]) -> Result<Vec<Op>, Malformed> {
+pub(crate) fn decode(payload: &[u8]) -> Result<Vec<Op<'_>>, Malformed> {
     let mut reader = ByteReader::new(payload);
     let version = reader.u8("a batch's version")?;
     if version != VERSION {
@@ -129,7 +128,7 @@ pub(crate) fn decode(payload: &[u8]) -> Result<Vec<Op>, Malformed> {
     Ok(ops)
 }
 
-fn decode_op(reader: &mut ByteReader<'_>) -> Result<Op, Malformed> {
+fn decode_op<'a>(reader: &mut ByteReader<'a>) -> Result<Op<'a>, Malformed> {
     let start = reader.clone();
     let kind = reader.u8("an operation's kind")?;
     let keyspace = reader.varint_u32("a keyspace number")?;
@@ -137,15 +136,22 @@ fn decode_op(reader: &mut ByteReader<'_>) -> Result<Op, Malformed> {
     match kind {
         DELETE => {
             let key = reader.bytes(key_len_bytes, "a key")?;
-            Ok(Op::Write(Entry::delete(keyspace, key)))
+            Ok(Op::Write(Write::delete(keyspace, key)))
         }
         PUT | MERGE => {
             let value_len_bytes = reader.len("a value's length")?;
             let key_value = reader.bytes(key_len_bytes + value_len_bytes, "a key and its value")?;
-            Ok(Op::Write(if kind == PUT {
-                Entry::put(keyspace, key_len_bytes, key_value)
+            let (key, value) = key_value.split_at(key_len_bytes);
+            let kind = if kind == PUT {
+                EntryKind::Put
             } else {
-                Entry::merge(keyspace, key_len_bytes, key_value)
+                EntryKind::Merge
+            };
+            Ok(Op::Write(Write {
+                keyspace,
+                kind,
+                key,
+                value,
             }))
         }
         DELETE_RANGE => decode_delete_range(reader, keyspace, key_len_bytes),
@@ -154,11 +160,11 @@ fn decode_op(reader: &mut ByteReader<'_>) -> Result<Op, Malformed> {
 }
 
 /// The rest of a range delete, from its end's length on.
-fn decode_delete_range(
-    reader: &mut ByteReader<'_>,
+fn decode_delete_range<'a>(
+    reader: &mut ByteReader<'a>,
     keyspace: u32,
     start_len_bytes: usize,
-) -> Result<Op, Malformed> {
+) -> Result<Op<'a>, Malformed> {
     let at = reader.clone();
     let end_len_bytes = reader.varint("the length of a range's end")?.checked_sub(1);
     let end_len_bytes = end_len_bytes.map(usize::try_from).transpose();
@@ -176,7 +182,6 @@ fn decode_delete_range(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memtable::EntryKind;
 
     #[test]
     fn the_worked_example_is_true() {
@@ -200,7 +205,7 @@ mod tests {
         let seen: Vec<_> = ops
             .iter()
             .map(|op| match op {
-                Op::Write(e) => (e.keyspace(), e.kind(), e.key().len(), e.value().len()),
+                Op::Write(write) => (write.keyspace, write.kind, write.key.len(), write.value.len()),
                 Op::DeleteRange(interval) => panic!("{interval:?} was never added"),
             })
             .collect();

@@ -33,6 +33,7 @@ use crate::error::{Error, Result};
 use crate::event::{Event, Events};
 use crate::instant::{Instant, Layers};
 use crate::keyspace::{DEFAULT_KEYSPACE, KeyspaceCore, Keyspaces};
+use crate::memtable::{Entry, EntryRef};
 use crate::options::{Background, Options};
 use crate::snapshot::SnapshotRegistry;
 use crate::stats::Counters;
@@ -154,11 +155,11 @@ impl Engine {
                 None if state.active.covers(keyspace.number, key) => return Ok(None),
                 entry => {
                     let overlay = state.active.overlay().clone();
-                    (Arc::clone(&state.layers), entry.cloned(), overlay)
+                    (Arc::clone(&state.layers), entry.map(EntryRef::to_entry), overlay)
                 }
             }
         };
-        layers.get(keyspace, key, entry.as_ref(), &overlay)
+        layers.get(keyspace, key, entry.as_ref().map(Entry::as_ref), &overlay)
     }
 
     /// Publishes a version, and lets a flushed memtable go. The caller holds `versions`.

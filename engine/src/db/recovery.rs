@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::file_name::FileName;
 use crate::instant::FrozenMemtable;
 use crate::keyspace::Keyspaces;
-use crate::memtable::{EntryKind, Memtable, Refusals, merged};
+use crate::memtable::{Entry, EntryKind, Memtable, Refusals, merged};
 use crate::version::{ManifestState, manifest};
 
 /// What the log held.
@@ -102,9 +102,9 @@ pub(crate) fn replay(
         for op in ops {
             match op {
                 Op::DeleteRange(interval) => memtable.delete_range(interval, true),
-                Op::Write(entry) if entry.kind() == EntryKind::Merge => {
-                    let found = cores.get(&entry.keyspace());
-                    let merged = found.map_or(Ok(entry.clone()), |core| {
+                Op::Write(write) if write.kind == EntryKind::Merge => {
+                    let found = cores.get(&write.keyspace);
+                    let merged = found.map_or(Ok(Entry::new(write)), |core| {
                         if !core.is_composing() {
                             return Err(Error::Damaged {
                                 path: directory.path_of(FileName::Segment(segment)),
@@ -113,12 +113,12 @@ pub(crate) fn replay(
                                 found: "a merge".into(),
                             });
                         }
-                        let older = memtable.take_state(entry.keyspace(), entry.key());
-                        merged(older, entry, core, Refusals::TooLate)
+                        let older = memtable.take_state(write.keyspace, write.key);
+                        merged(older, write, core, Refusals::TooLate)
                     });
                     memtable.insert(merged?);
                 }
-                Op::Write(entry) => memtable.insert(entry),
+                Op::Write(write) => memtable.write(write),
             }
         }
         *log_bytes += replayed.payload.len() as u64;
@@ -154,9 +154,9 @@ pub(crate) fn replay(
 }
 
 /// What of an operation on a keyspace of bit strings is no bit string. Everything behind the log relies on it.
-fn not_of_bits(op: &Op, state: &ManifestState) -> Option<String> {
+fn not_of_bits(op: &Op<'_>, state: &ManifestState) -> Option<String> {
     let keyspace = match op {
-        Op::Write(entry) => entry.keyspace(),
+        Op::Write(write) => write.keyspace,
         Op::DeleteRange(interval) => interval.keyspace(),
     };
     let is_of_bits = state
@@ -171,14 +171,14 @@ fn not_of_bits(op: &Op, state: &ManifestState) -> Option<String> {
         bytes.is_empty() || above.or_else(|| bit_key::decode_key(bytes)).is_some()
     };
     let is_sound = match op {
-        Op::Write(entry) => {
-            let is_value_sound = match entry.kind() {
-                EntryKind::Put => bit_key::decode_value(entry.value()).is_some(),
+        Op::Write(write) => {
+            let is_value_sound = match write.kind {
+                EntryKind::Put => bit_key::decode_value(write.value).is_some(),
                 EntryKind::Delete => true,
                 // No law composes bits.
                 EntryKind::Merge => false,
             };
-            is_value_sound && bit_key::decode_key(entry.key()).is_some()
+            is_value_sound && bit_key::decode_key(write.key).is_some()
         }
         Op::DeleteRange(interval) => is_bound(interval.start()) && interval.end().is_none_or(is_bound),
     };

@@ -26,7 +26,7 @@ use crate::error::{Error, Result};
 use crate::file_name::FileName;
 use crate::instant::{FrozenMemtable, Instant, Layers};
 use crate::keyspace::Keyspace;
-use crate::memtable::{Entry, EntryKind, Interval, Memtable, Refusals, merged};
+use crate::memtable::{Entry, EntryKind, Interval, Memtable, Refusals, Write, merged};
 use crate::options::Durability;
 
 /// Batches of more operations, and range deletes, are applied to a copy of the root beside the readers, not under their lock.
@@ -37,17 +37,19 @@ const SEGMENT_BYTES_MIN: u64 = 64 << 10;
 
 /// What a commit does to the active memtable.
 #[derive(Clone, Debug)]
-enum Change {
+enum Change<'a> {
+    Write(Write<'a>),
+    /// An operand with what the active memtable says under it.
     Insert(Entry),
     /// A delete of a key that no older layer can hold: the entry goes, and nothing is left behind.
-    Forget(Entry),
+    Forget(Write<'a>),
     /// The entries in the interval go; it is remembered only if an older layer can hold a key of it.
     DeleteRange {
         interval: Interval,
         shields: bool,
     },
     /// An operand, to be composed with what the active memtable says about the key.
-    Merge(Entry),
+    Merge(Write<'a>),
 }
 
 impl Engine {
@@ -110,10 +112,10 @@ impl Engine {
     }
 
     /// Refuses records for keyspaces that take none for now.
-    fn check_room(&self, ops: &[Op], touched: &[Keyspace]) -> Result<()> {
+    fn check_room(&self, ops: &[Op<'_>], touched: &[Keyspace]) -> Result<()> {
         for keyspace in touched.iter().filter(|keyspace| keyspace.core().is_composing()) {
-            let adds = |op: &Op| match op {
-                Op::Write(entry) => entry.keyspace() == keyspace.number() && entry.is_live(),
+            let adds = |op: &Op<'_>| match op {
+                Op::Write(write) => write.keyspace == keyspace.number() && write.is_live(),
                 Op::DeleteRange(_) => false,
             };
             if ops.iter().any(adds) {
@@ -127,14 +129,14 @@ impl Engine {
 
     /// Decides which deletes need an entry. Asks filters, so it runs before the commit lock is taken; the answers stay right as
     /// long as the same memtable is active and nothing is ingested, since flushes and compactions move keys and add none.
-    fn plan(&self, ops: Vec<Op>) -> Vec<Change> {
+    fn plan<'a>(&self, ops: Vec<Op<'a>>) -> Vec<Change<'a>> {
         let layers = self.layers();
         let plan = |op| match op {
-            Op::Write(entry) if entry.kind() == EntryKind::Merge => Change::Merge(entry),
-            Op::Write(entry) if entry.is_live() || layers.may_hold(entry.keyspace(), entry.key()) => {
-                Change::Insert(entry)
+            Op::Write(write) if write.kind == EntryKind::Merge => Change::Merge(write),
+            Op::Write(write) if write.is_live() || layers.may_hold(write.keyspace, write.key) => {
+                Change::Write(write)
             }
-            Op::Write(entry) => Change::Forget(entry),
+            Op::Write(write) => Change::Forget(write),
             Op::DeleteRange(interval) => Change::DeleteRange {
                 shields: layers.may_hold_in(&interval),
                 interval,
@@ -148,12 +150,12 @@ impl Engine {
     ///
     /// # Errors
     /// A law failed, and the memtable keeps no more operands of a key; only if refusals are allowed.
-    fn compose_merges(
+    fn compose_merges<'a>(
         &self,
-        changes: &[Change],
+        changes: &[Change<'a>],
         touched: &[Keyspace],
         refusals: Refusals,
-    ) -> Result<Vec<Change>> {
+    ) -> Result<Vec<Change<'a>>> {
         let active = self.instant().active;
         // What the changes so far say; of no use to a change that is alone.
         let mut latest = Memtable::default();
@@ -161,12 +163,12 @@ impl Engine {
         for change in changes {
             let change = match change {
                 Change::Merge(operand) => {
-                    let (number, key) = (operand.keyspace(), operand.key());
+                    let (number, key) = (operand.keyspace, operand.key);
                     let keyspace = touched.iter().find(|keyspace| keyspace.number() == number);
                     let core = keyspace.expect("a commit names all it touches").core();
                     let older = latest.state_of(number, key);
                     let older = older.or_else(|| active.state_of(number, key));
-                    Change::Insert(merged(older, operand.clone(), core, refusals)?)
+                    Change::Insert(merged(older, *operand, core, refusals)?)
                 }
                 other => other.clone(),
             };
@@ -251,14 +253,15 @@ impl Engine {
 
     /// Makes changes visible in one step. Returns whether deletes wait to be settled. The caller holds the commit lock, so
     /// nobody else changes the active memtable.
-    fn apply(&self, changes: Vec<Change>) -> bool {
-        let is_shield = |change: &Change| match change {
-            Change::Insert(entry) => !entry.is_live(),
+    fn apply(&self, changes: Vec<Change<'_>>) -> bool {
+        let is_shield = |change: &Change<'_>| match change {
+            Change::Write(write) => !write.is_live(),
+            Change::Insert(entry) => !entry.as_ref().is_live(),
             Change::Forget(_) | Change::Merge(_) => false,
             Change::DeleteRange { shields, .. } => *shields,
         };
         let deletes_wait = changes.iter().any(is_shield);
-        let is_range = |change: &Change| matches!(change, Change::DeleteRange { .. });
+        let is_range = |change: &Change<'_>| matches!(change, Change::DeleteRange { .. });
         if changes.len() <= APPLIED_UNDER_LOCK_MAX && !changes.iter().any(is_range) {
             let mut state = self.state.write();
             apply_to(&mut state.active, changes);
@@ -272,7 +275,7 @@ impl Engine {
     }
 }
 
-impl Change {
+impl Change<'_> {
     fn is_merge(&self) -> bool {
         matches!(self, Change::Merge(_))
     }
@@ -280,28 +283,28 @@ impl Change {
     /// Makes a memtable say what the change says from then on; a key that is forgotten is deleted.
     fn note_in(&self, latest: &mut Memtable) {
         match self {
-            Change::Insert(entry) | Change::Merge(entry) | Change::Forget(entry) => {
-                latest.insert(entry.clone())
-            }
+            Change::Insert(entry) => latest.insert(entry.clone()),
+            Change::Write(write) | Change::Merge(write) | Change::Forget(write) => latest.write(*write),
             Change::DeleteRange { interval, .. } => latest.delete_range(interval.clone(), true),
         }
     }
 
     fn keep_shield(&mut self) {
         match self {
-            Change::Insert(_) | Change::Merge(_) => {}
-            Change::Forget(entry) => *self = Change::Insert(entry.clone()),
+            Change::Write(_) | Change::Insert(_) | Change::Merge(_) => {}
+            Change::Forget(write) => *self = Change::Write(*write),
             Change::DeleteRange { shields, .. } => *shields = true,
         }
     }
 }
 
-fn apply_to(memtable: &mut Memtable, changes: Vec<Change>) {
+fn apply_to(memtable: &mut Memtable, changes: Vec<Change<'_>>) {
     for change in changes {
         match change {
             // An operand that nothing precedes is an entry as it is.
-            Change::Insert(entry) | Change::Merge(entry) => memtable.insert(entry),
-            Change::Forget(entry) => memtable.delete_traceless(entry.keyspace(), entry.key()),
+            Change::Write(write) | Change::Merge(write) => memtable.write(write),
+            Change::Insert(entry) => memtable.insert(entry),
+            Change::Forget(write) => memtable.delete_traceless(write.keyspace, write.key),
             Change::DeleteRange { interval, shields } => memtable.delete_range(interval, shields),
         }
     }

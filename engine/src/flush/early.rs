@@ -21,7 +21,7 @@ use std::sync::atomic::Ordering;
 use crate::db::Engine;
 use crate::error::Result;
 use crate::instant::Instant;
-use crate::memtable::{Entry, Interval};
+use crate::memtable::{Entry, EntryRef, Interval};
 use crate::options::Background;
 
 /// Deletes looked up before the ones found are settled: bounds how long writers wait for it.
@@ -103,7 +103,7 @@ impl Engine {
         let mut count = 0;
         for (pending, killed) in found {
             let is_pending = match pending {
-                Pending::Delete(entry) => active.settle_delete(entry),
+                Pending::Delete(entry) => active.settle_delete(entry.as_ref()),
                 Pending::Range(interval) => active.settle_interval(interval),
             };
             if is_pending {
@@ -130,14 +130,14 @@ impl Engine {
 fn next_batch(instant: &Instant, last: Option<&Pending>) -> Vec<Pending> {
     let after = match last {
         None => None,
-        Some(Pending::Delete(entry)) => Some(entry),
+        Some(Pending::Delete(entry)) => Some(entry.as_ref()),
         Some(Pending::Range(interval)) => {
             let next = instant.active.intervals().after(interval);
             return next.cloned().map(Pending::Range).into_iter().collect();
         }
     };
     let deletes = instant.active.pending_deletes(after).take(BATCH_DELETES);
-    let mut batch: Vec<Pending> = deletes.cloned().map(Pending::Delete).collect();
+    let mut batch: Vec<Pending> = deletes.map(|entry| Pending::Delete(entry.to_entry())).collect();
     if batch.is_empty() {
         let first = instant.active.intervals().iter().next();
         batch.extend(first.cloned().map(Pending::Range));
@@ -148,12 +148,12 @@ fn next_batch(instant: &Instant, last: Option<&Pending>) -> Vec<Pending> {
 /// The records in tables that a pending delete kills; `None` if it shields a live entry of a frozen memtable, and has to stay.
 fn kills_of(instant: &Instant, pending: &Pending) -> Result<Option<Runs>> {
     match pending {
-        Pending::Delete(entry) => kills_of_key(instant, entry),
+        Pending::Delete(entry) => kills_of_key(instant, entry.as_ref()),
         Pending::Range(interval) => kills_of_interval(instant, interval),
     }
 }
 
-fn kills_of_key(instant: &Instant, entry: &Entry) -> Result<Option<Runs>> {
+fn kills_of_key(instant: &Instant, entry: EntryRef<'_>) -> Result<Option<Runs>> {
     let mut kills = Vec::new();
     match instant.layers.frozen_answer(entry.keyspace(), entry.key()) {
         Some(true) => return Ok(None),

@@ -18,13 +18,13 @@ use super::resolve::Deleted;
 use crate::error::Result;
 use crate::keyspace::{KeyspaceCore, Keyspaces};
 use crate::law::History;
-use crate::memtable::{Entry, Memtable, PARTS_MAX};
+use crate::memtable::{EntryRef, Memtable, PARTS_MAX};
 use crate::value::Value;
 
 /// One record to write.
 #[derive(Debug)]
 pub(super) struct Record<'a> {
-    entry: &'a Entry,
+    entry: EntryRef<'a>,
     value: RecordValue,
 }
 
@@ -60,7 +60,7 @@ pub(super) struct Live<'a> {
 }
 
 impl<'a> Live<'a> {
-    fn add(&mut self, entry: &'a Entry) -> Result<()> {
+    fn add(&mut self, entry: EntryRef<'a>) -> Result<()> {
         if entry.part_count() == 1 {
             self.push(0, entry, RecordValue::Part(0));
             return Ok(());
@@ -80,7 +80,7 @@ impl<'a> Live<'a> {
         Ok(())
     }
 
-    fn push(&mut self, rank: usize, entry: &'a Entry, value: RecordValue) {
+    fn push(&mut self, rank: usize, entry: EntryRef<'a>, value: RecordValue) {
         if self.tables.len() <= rank {
             self.tables.resize_with(rank + 1, Vec::new);
         }

@@ -4,12 +4,12 @@ use std::ops::Bound;
 
 use super::direction::Direction;
 use crate::key::{Key, bound_as_slice, slices_are_empty};
-use crate::memtable::{Entry, EntryRange, Interval, Memtable};
+use crate::memtable::{EntryRange, EntryRef, Interval, Memtable};
 
 /// The iterator with the entry it stands on.
 struct Walk<'a> {
     rest: EntryRange<'a>,
-    current: Option<&'a Entry>,
+    current: Option<EntryRef<'a>>,
 }
 
 self_cell::self_cell!(
@@ -57,8 +57,11 @@ impl MemorySource {
     }
 
     /// The entry the source stands on; `None` behind the last.
-    pub(crate) fn entry(&self) -> Option<&Entry> {
-        self.cell.with_dependent(|_, walk| walk.current)
+    pub(crate) fn entry(&self) -> Option<EntryRef<'_>> {
+        self.cell.with_dependent(|_, walk| -> Option<EntryRef<'_>> {
+            // The root that the entry lies in lives as long as the borrow of the cell.
+            walk.current
+        })
     }
 
     /// Steps to the next entry.

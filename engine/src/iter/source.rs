@@ -59,7 +59,7 @@ impl Source {
                 let entry = source
                     .entry()
                     .expect("a value is asked for only where there is a key");
-                Ok(Value::in_memory(entry.clone()))
+                Ok(Value::in_memory(entry))
             }
             Source::Table(source) => source.value(),
             Source::Run(source) => source.value(),

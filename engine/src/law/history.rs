@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use super::traits::Composed;
 use crate::error::Result;
 use crate::keyspace::KeyspaceCore;
-use crate::memtable::Entry;
+use crate::memtable::EntryRef;
 use crate::value::Value;
 
 /// The records of one key, newest first.
@@ -24,11 +24,11 @@ pub(crate) struct History {
 
 impl History {
     /// Adds what a memtable says. Returns whether that ends the history: nothing older counts.
-    pub(crate) fn add_entry(&mut self, entry: &Entry) -> bool {
+    pub(crate) fn add_entry(&mut self, entry: EntryRef<'_>) -> bool {
         if entry.is_live() {
             let newer = entry.newer_parts().iter().rev().cloned();
             self.newest_first.extend(newer.map(Value::of_part));
-            self.newest_first.push(Value::in_memory(entry.clone()));
+            self.newest_first.push(Value::in_memory(entry));
         }
         entry.ends_history()
     }

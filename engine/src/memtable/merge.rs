@@ -15,7 +15,7 @@
 
 use std::sync::Arc;
 
-use super::entry::{Entry, EntryKind};
+use super::entry::{Entry, EntryKind, EntryRef, Write};
 use crate::error::Result;
 use crate::keyspace::KeyspaceCore;
 use crate::law::Composed;
@@ -46,37 +46,38 @@ pub(crate) enum Refusals {
 /// The law failed, and there is no place for more parts; only if refusals are allowed.
 pub(crate) fn merged(
     older: Option<Entry>,
-    operand: Entry,
+    operand: Write<'_>,
     keyspace: &KeyspaceCore,
     refusals: Refusals,
 ) -> Result<Entry> {
     let Some(mut entry) = older else {
-        return Ok(operand);
+        return Ok(Entry::new(operand));
     };
-    if !entry.is_live() {
-        return Ok(operand.with_kind(EntryKind::Put));
+    if !entry.as_ref().is_live() {
+        return Ok(Entry::new(operand).with_kind(EntryKind::Put));
     }
-    let kept = parts_kept(&entry, operand.value().len());
-    if kept == entry.part_count() {
-        entry.push_part(kept, Arc::from(operand.value()));
+    let part_count = entry.as_ref().part_count();
+    let kept = parts_kept(entry.as_ref(), operand.value.len());
+    if kept == part_count {
+        entry.push_part(kept, Arc::from(operand.value));
         return Ok(entry);
     }
-    match compose_from(&entry, kept, operand.value(), keyspace) {
+    match compose_from(entry.as_ref(), kept, operand.value, keyspace) {
         Ok(composed) if kept == 0 => Ok(entry.with_value(&composed)),
         Ok(composed) => {
             entry.push_part(kept, Arc::from(composed));
             Ok(entry)
         }
-        Err(failure) if refusals == Refusals::Allowed && entry.part_count() >= UNCOMPOSED_MAX => Err(failure),
+        Err(failure) if refusals == Refusals::Allowed && part_count >= UNCOMPOSED_MAX => Err(failure),
         Err(_) => {
-            entry.push_part(entry.part_count(), Arc::from(operand.value()));
+            entry.push_part(part_count, Arc::from(operand.value));
             Ok(entry)
         }
     }
 }
 
 /// How many of the oldest parts stay as they are.
-fn parts_kept(entry: &Entry, operand_len_bytes: usize) -> usize {
+fn parts_kept(entry: EntryRef<'_>, operand_len_bytes: usize) -> usize {
     let mut kept = entry.part_count();
     let mut newer_len_bytes = operand_len_bytes;
     for part in entry.parts().rev() {
@@ -92,7 +93,12 @@ fn parts_kept(entry: &Entry, operand_len_bytes: usize) -> usize {
 
 /// Composes all parts behind the first `kept` with the operand. In which order the calls come is the same to an associative law;
 /// the longest string comes last, so that it is copied once.
-fn compose_from(entry: &Entry, kept: usize, operand: &[u8], keyspace: &KeyspaceCore) -> Result<Vec<u8>> {
+fn compose_from(
+    entry: EntryRef<'_>,
+    kept: usize,
+    operand: &[u8],
+    keyspace: &KeyspaceCore,
+) -> Result<Vec<u8>> {
     let key = entry.key();
     let len_bytes: usize = entry.parts().skip(kept).map(<[u8]>::len).sum();
     if operand.len() < len_bytes {

@@ -15,36 +15,60 @@
 //! Deletes do not stay long: they are looked up in the tables in the background, and settled. The entry (or the interval) goes, and
 //! the records it killed stand in the overlay (`overlay.rs`).
 
+mod arena;
 mod entry;
 mod intervals;
 mod merge;
 #[cfg(test)]
 mod tests;
 
-use entry::Probe;
-pub(crate) use entry::{Entry, EntryKind, Part};
+pub(crate) use arena::Arena;
+pub(crate) use entry::{Entry, EntryKind, EntryRef, Part, Write};
+use entry::{Probe, Slot};
 pub(crate) use intervals::{Interval, Intervals};
 #[cfg(test)]
 pub(crate) use merge::UNCOMPOSED_MAX;
 pub(crate) use merge::{PARTS_MAX, Refusals, merged};
 
 use std::ops::{Bound, Range};
+use std::sync::Arc;
 
 use crate::overlay::Overlay;
 
 /// A double-ended iterator over the entries of one range of a [`Memtable`].
-pub(crate) type EntryRange<'a> = imbl::ordset::RangedIter<'a, Entry, imbl::shared_ptr::DefaultSharedPtr>;
+pub(crate) struct EntryRange<'a> {
+    slots: imbl::ordset::RangedIter<'a, Slot, imbl::shared_ptr::DefaultSharedPtr>,
+    arena: &'a Arc<Arena>,
+}
+
+impl<'a> Iterator for EntryRange<'a> {
+    type Item = EntryRef<'a>;
+
+    fn next(&mut self) -> Option<EntryRef<'a>> {
+        Some(EntryRef::new(self.slots.next()?, self.arena))
+    }
+}
+
+impl DoubleEndedIterator for EntryRange<'_> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        Some(EntryRef::new(self.slots.next_back()?, self.arena))
+    }
+}
 
 /// One generation of writes. `clone` is O(1) and yields a frozen copy.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Memtable {
-    entries: imbl::OrdSet<Entry>,
+    entries: imbl::OrdSet<Slot>,
+    /// The bytes of all slots. Shared by all clones: none changes what another has written.
+    arena: Arc<Arena>,
+    /// Bytes in the arena, those of entries that are gone included.
+    arena_bytes: usize,
     /// Keys that are dead unless they have an entry.
     intervals: Intervals,
-    /// Of the entries.
+    /// Of the entries, beside the arena.
     cost_bytes: usize,
     /// The entries that are deletes, once more: what waits to be settled.
-    deletes: imbl::OrdSet<Entry>,
+    deletes: imbl::OrdSet<Slot>,
     /// Entries that are not deletes, by keyspace.
     live_counts: imbl::OrdMap<u32, u64>,
     /// Records in tables that settled deletes killed.
@@ -56,16 +80,33 @@ pub(crate) struct Memtable {
 }
 
 impl Memtable {
-    /// Inserts an entry, replacing what the map said about the key. O(log n); copies nodes shared with clones. A delete of a key
+    /// Does what a write says, replacing what the map said about the key. O(log n); copies nodes shared with clones. A delete of a key
     /// that lies in an interval needs no entry.
-    pub(crate) fn insert(&mut self, entry: Entry) {
-        if !entry.is_live() && self.covers(entry.keyspace(), entry.key()) {
-            return self.remove(entry.keyspace(), entry.key());
+    pub(crate) fn write(&mut self, write: Write<'_>) {
+        if !write.is_live() && self.covers(write.keyspace, write.key) {
+            return self.remove(write.keyspace, write.key);
         }
-        self.cost_bytes += entry.cost_bytes();
-        let keyspace = entry.keyspace();
-        let delete = (!entry.is_live()).then(|| entry.clone());
-        let replaced = self.entries.insert(entry);
+        self.arena_bytes += write.key.len() + write.value.len();
+        self.insert_slot(Slot::new(write, &self.arena));
+    }
+
+    /// As [`Memtable::write`], of an entry that may have further parts.
+    pub(crate) fn insert(&mut self, entry: Entry) {
+        let found = entry.as_ref();
+        if !found.is_live() && self.covers(found.keyspace(), found.key()) {
+            return self.remove(found.keyspace(), found.key());
+        }
+        if !entry.is_in(&self.arena) {
+            self.arena_bytes += found.key().len() + found.value().len();
+        }
+        self.insert_slot(entry.into_slot(&self.arena));
+    }
+
+    fn insert_slot(&mut self, slot: Slot) {
+        self.cost_bytes += slot.cost_bytes();
+        let keyspace = slot.keyspace();
+        let delete = (!slot.is_live()).then(|| slot.clone());
+        let replaced = self.entries.insert(slot);
         self.forget(replaced.as_ref());
         match (delete, self.live_counts.get_mut(&keyspace)) {
             (Some(delete), _) => drop(self.deletes.insert(delete)),
@@ -74,16 +115,19 @@ impl Memtable {
         }
     }
 
-    /// Takes out what the map says about a key. O(log n).
-    pub(crate) fn take(&mut self, keyspace: u32, key: &[u8]) -> Option<Entry> {
-        let removed = self.entries.remove(&Probe::new(keyspace, key));
-        self.forget(removed.as_ref());
-        removed
-    }
-
     /// Forgets the key. O(log n).
     pub(crate) fn remove(&mut self, keyspace: u32, key: &[u8]) {
-        self.take(keyspace, key);
+        let removed = self.entries.remove(&Probe::new(keyspace, key));
+        self.forget(removed.as_ref());
+        if self.entries.is_empty() && removed.is_some() {
+            self.forget_bytes();
+        }
+    }
+
+    /// There are no entries any more: their bytes go when the last clone does.
+    fn forget_bytes(&mut self) {
+        self.arena = Arc::default();
+        self.arena_bytes = 0;
     }
 
     /// Deletes a key that no older layer can hold: nothing of it stays. O(log n).
@@ -101,14 +145,16 @@ impl Memtable {
     /// Removes the entries in an interval, and remembers it if it shields older records. O(log n) a removed entry.
     pub(crate) fn delete_range(&mut self, interval: Interval, shields: bool) {
         let (lower, upper) = interval.bounds();
-        let doomed: Vec<Entry> = self.range(interval.keyspace(), lower, upper).cloned().collect();
-        if doomed.len() == self.entries.len() {
+        let before = self.clone();
+        let doomed = || before.range(interval.keyspace(), lower, upper);
+        if doomed().count() == self.entries.len() {
             self.entries = imbl::OrdSet::new();
             self.deletes = imbl::OrdSet::new();
             self.live_counts = imbl::OrdMap::new();
             self.cost_bytes = 0;
+            self.forget_bytes();
         } else {
-            for entry in &doomed {
+            for entry in doomed() {
                 self.remove(entry.keyspace(), entry.key());
             }
         }
@@ -131,30 +177,35 @@ impl Memtable {
 
     /// What this generation says about a key: its entry, or a delete where an interval covers it. O(log n).
     pub(crate) fn state_of(&self, keyspace: u32, key: &[u8]) -> Option<Entry> {
-        let entry = self.get(keyspace, key).cloned();
-        entry.or_else(|| self.covers(keyspace, key).then(|| Entry::delete(keyspace, key)))
+        let entry = self.get(keyspace, key).map(EntryRef::to_entry);
+        entry.or_else(|| {
+            self.covers(keyspace, key)
+                .then(|| Entry::new(Write::delete(keyspace, key)))
+        })
     }
 
-    /// As [`Memtable::state_of`], and takes the entry out, so that nobody else holds it.
+    /// As [`Memtable::state_of`], and takes the entry out, so that nobody else holds its parts.
     pub(crate) fn take_state(&mut self, keyspace: u32, key: &[u8]) -> Option<Entry> {
-        let entry = self.take(keyspace, key);
-        entry.or_else(|| self.covers(keyspace, key).then(|| Entry::delete(keyspace, key)))
+        let state = self.state_of(keyspace, key);
+        self.remove(keyspace, key);
+        state
     }
 
-    fn forget(&mut self, entry: Option<&Entry>) {
-        if let Some(entry) = entry {
-            self.cost_bytes -= entry.cost_bytes();
-            if !entry.is_live() {
-                self.deletes.remove(entry);
-            } else if let Some(count) = self.live_counts.get_mut(&entry.keyspace()) {
+    fn forget(&mut self, slot: Option<&Slot>) {
+        if let Some(slot) = slot {
+            self.cost_bytes -= slot.cost_bytes();
+            if !slot.is_live() {
+                self.deletes.remove(slot);
+            } else if let Some(count) = self.live_counts.get_mut(&slot.keyspace()) {
                 *count -= 1;
             }
         }
     }
 
     /// What the map says about a key. O(log n).
-    pub(crate) fn get(&self, keyspace: u32, key: &[u8]) -> Option<&Entry> {
-        self.entries.get(&Probe::new(keyspace, key))
+    pub(crate) fn get(&self, keyspace: u32, key: &[u8]) -> Option<EntryRef<'_>> {
+        let slot = self.entries.get(&Probe::new(keyspace, key))?;
+        Some(EntryRef::new(slot, &self.arena))
     }
 
     /// The entries of one keyspace between two bounds, from both ends. The bounds must not be inverted.
@@ -170,7 +221,10 @@ impl Memtable {
             (Bound::Unbounded, Some(next)) => Bound::Excluded(Probe::new(next, &[])),
             (Bound::Unbounded, None) => Bound::Unbounded,
         };
-        self.entries.range((lower, upper))
+        EntryRange {
+            slots: self.entries.range((lower, upper)),
+            arena: &self.arena,
+        }
     }
 
     /// Whether the map says anything about the keys from `first` to `last`, both included; or may have said, in deletes that left no
@@ -186,8 +240,8 @@ impl Memtable {
     }
 
     /// All entries in order: keyspace, then key.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Entry> {
-        self.entries.iter()
+    pub(crate) fn iter(&self) -> impl Iterator<Item = EntryRef<'_>> {
+        self.entries.iter().map(|slot| EntryRef::new(slot, &self.arena))
     }
 
     /// Whether nothing was written, or all of it undone or settled.
@@ -216,7 +270,7 @@ impl Memtable {
             Bound::Included(Probe::new(keyspace, &[])),
             Bound::<Probe<'_>>::Unbounded,
         ));
-        from.take_while(|entry| entry.keyspace() == keyspace).count()
+        from.take_while(|slot| slot.keyspace() == keyspace).count()
     }
 
     /// Deletes and range deletes that wait to be settled.
@@ -225,14 +279,17 @@ impl Memtable {
     }
 
     /// Deletes that wait to be settled, behind one of them or from the first on, in order.
-    pub(crate) fn pending_deletes(&self, after: Option<&Entry>) -> impl Iterator<Item = &Entry> {
-        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
-        self.deletes.range::<_, Entry>((from, Bound::Unbounded))
+    pub(crate) fn pending_deletes(&self, after: Option<EntryRef<'_>>) -> impl Iterator<Item = EntryRef<'_>> {
+        let from = after.map_or(Bound::Unbounded, |after| {
+            Bound::Excluded(Probe::new(after.keyspace(), after.key()))
+        });
+        let slots = self.deletes.range((from, Bound::<Probe<'_>>::Unbounded));
+        slots.map(|slot| EntryRef::new(slot, &self.arena))
     }
 
     /// Removes a delete whose records in older layers are about to stand in the overlay. `false`: the key was written since.
-    pub(crate) fn settle_delete(&mut self, entry: &Entry) -> bool {
-        let is_pending = self.deletes.contains(entry);
+    pub(crate) fn settle_delete(&mut self, entry: EntryRef<'_>) -> bool {
+        let is_pending = self.deletes.contains(&Probe::new(entry.keyspace(), entry.key()));
         if is_pending {
             self.delete_traceless(entry.keyspace(), entry.key());
         }
@@ -275,6 +332,10 @@ impl Memtable {
 
     /// Memory that entries, intervals and overlay are taken to cost, in bytes.
     pub(crate) fn cost_bytes(&self) -> usize {
-        self.cost_bytes + self.intervals.cost_bytes() + self.settled.cost_bytes() + self.overlay.cost_bytes()
+        self.cost_bytes
+            + self.arena_bytes
+            + self.intervals.cost_bytes()
+            + self.settled.cost_bytes()
+            + self.overlay.cost_bytes()
     }
 }

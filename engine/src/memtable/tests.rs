@@ -1,8 +1,14 @@
 use super::*;
 use std::collections::BTreeMap;
 
-fn put(keyspace: u32, key: &[u8], value: &[u8]) -> Entry {
-    Entry::put(keyspace, key.len(), &[key, value].concat())
+fn put<'a>(keyspace: u32, key: &'a [u8], value: &'a [u8]) -> Write<'a> {
+    let kind = EntryKind::Put;
+    Write {
+        keyspace,
+        kind,
+        key,
+        value,
+    }
 }
 
 #[test]
@@ -20,12 +26,14 @@ fn orders_as_keyspace_then_unsigned_bytes_whatever_the_head() {
     ];
     for (i, a) in keys.iter().enumerate() {
         for (j, b) in keys.iter().enumerate() {
+            let arena = Arena::default();
+            let slot = |write| Slot::new(write, &arena);
             assert_eq!(
-                put(1, a, b"x").cmp(&put(1, b, b"y")),
+                slot(put(1, a, b"x")).cmp(&slot(put(1, b, b"y"))),
                 i.cmp(&j),
                 "{a:?} against {b:?}"
             );
-            assert!(put(1, a, b"") < put(2, b, b""));
+            assert!(slot(put(1, a, b"")) < slot(put(2, b, b"")));
         }
     }
 }
@@ -33,10 +41,10 @@ fn orders_as_keyspace_then_unsigned_bytes_whatever_the_head() {
 #[test]
 fn one_entry_a_key_and_the_last_write_wins() {
     let mut memtable = Memtable::default();
-    memtable.insert(put(0, b"k", b"1"));
-    memtable.insert(Entry::delete(0, b"k"));
+    memtable.write(put(0, b"k", b"1"));
+    memtable.write(Write::delete(0, b"k"));
     assert_eq!(memtable.delete_count(), 1);
-    memtable.insert(put(0, b"k", b"22"));
+    memtable.write(put(0, b"k", b"22"));
     assert_eq!((memtable.len(), memtable.delete_count()), (1, 0));
     let entry = memtable.get(0, b"k").expect("inserted");
     assert_eq!((entry.key(), entry.value()), (&b"k"[..], &b"22"[..]));
@@ -49,14 +57,15 @@ fn one_entry_a_key_and_the_last_write_wins() {
 fn a_clone_stays_as_it_was() {
     let mut memtable = Memtable::default();
     for i in 0..1000u32 {
-        memtable.insert(put(0, &i.to_be_bytes(), b"old"));
+        memtable.write(put(0, &i.to_be_bytes(), b"old"));
     }
     let frozen = memtable.clone();
     for i in 0..1000u32 {
-        memtable.insert(if i % 2 == 0 {
-            put(0, &i.to_be_bytes(), b"new")
+        let key = i.to_be_bytes();
+        memtable.write(if i % 2 == 0 {
+            put(0, &key, b"new")
         } else {
-            Entry::delete(0, &i.to_be_bytes())
+            Write::delete(0, &key)
         });
     }
     assert!(frozen.iter().all(|entry| entry.value() == b"old") && frozen.len() == 1000);
@@ -69,7 +78,7 @@ fn ranges_stay_inside_their_keyspace_at_both_ends() {
     let mut model = BTreeMap::new();
     for keyspace in [0, 7, u32::MAX] {
         for key in [&b""[..], b"a", b"ab", b"b", b"\xff", b"\xff\xff"] {
-            memtable.insert(put(keyspace, key, b"v"));
+            memtable.write(put(keyspace, key, b"v"));
             model.insert((keyspace, key.to_vec()), ());
         }
     }
