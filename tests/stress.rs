@@ -32,7 +32,7 @@ fn a_simulation_that_finds_nothing_says_what_it_did_in_one_line() {
 
 #[test]
 fn a_broken_promise_ends_with_1_and_the_seed_the_options_and_a_small_history() {
-    let output = stress(&["--simulate", "--seeds", "20", "--skip-directory-syncs"]);
+    let output = stress(&["--simulate", "--seeds", "20", "--plant", "skipped-directory-sync"]);
     let err = text(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{err}");
     for words in [

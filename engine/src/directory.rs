@@ -24,6 +24,9 @@ pub(crate) struct Directory {
     pub(crate) reads: Arc<ReadCounters>,
     /// What is told to listeners.
     pub(crate) events: Arc<Events>,
+    /// What is wrong with the database on purpose.
+    #[cfg(feature = "planted-faults")]
+    pub(crate) planted_fault: Option<crate::planted::PlantedFault>,
     /// Tables that left the version and wait for their last reader to be unlinked, with the length of their files.
     pinned: Arc<Mutex<BTreeMap<u64, u64>>>,
     /// Tables that somebody is writing beside flushes and compactions.
@@ -47,6 +50,8 @@ impl Directory {
             path: path.to_path_buf(),
             reads: Arc::default(),
             events: Arc::default(),
+            #[cfg(feature = "planted-faults")]
+            planted_fault: None,
             pinned: Arc::default(),
             building: Arc::default(),
         }

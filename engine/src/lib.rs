@@ -56,6 +56,8 @@ pub mod limits;
 mod memtable;
 mod options;
 mod overlay;
+#[cfg(feature = "planted-faults")]
+mod planted;
 mod read_counters;
 mod settings;
 mod size_estimate;
@@ -83,6 +85,8 @@ pub use key::{Key, KeyRange};
 pub use keyspace::Keyspace;
 pub use law::{AddU64, AppendBytes, Compose, ComposeWithKey, Composed, LawFailure, MaxU64};
 pub use options::{Background, Durability, KeyspaceOptions, Options};
+#[cfg(feature = "planted-faults")]
+pub use planted::PlantedFault;
 pub use size_estimate::SizeEstimate;
 pub use snapshot::Snapshot;
 pub use stats::{LevelStats, Stats};

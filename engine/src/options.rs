@@ -60,6 +60,8 @@ pub struct Options {
     pub(crate) clock: Option<Arc<dyn Clock>>,
     pub(crate) laws: Laws,
     pub(crate) listeners: Vec<Arc<dyn EventListener>>,
+    #[cfg(feature = "planted-faults")]
+    pub(crate) planted_fault: Option<crate::planted::PlantedFault>,
 }
 
 impl Default for Options {
@@ -81,6 +83,8 @@ impl Default for Options {
             clock: None,
             laws: Laws::default(),
             listeners: Vec::new(),
+            #[cfg(feature = "planted-faults")]
+            planted_fault: None,
         }
     }
 }

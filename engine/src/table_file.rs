@@ -60,6 +60,8 @@ impl TableFile {
             path: path.clone(),
             source: Arc::new(source),
         })?;
+        #[cfg(feature = "planted-faults")]
+        crate::planted::leave_pages_unchecked(directory.planted_fault, &table);
         if table.id() != record.number {
             let found = format!("table {}", table.id());
             return inconsistent(format!("table {}", record.number), found);
@@ -188,6 +190,11 @@ impl TableFile {
     /// The table layer's table.
     pub(crate) fn table(&self) -> &UnitTable {
         &self.table
+    }
+
+    #[cfg(feature = "planted-faults")]
+    pub(crate) fn directory(&self) -> &Directory {
+        &self.directory
     }
 
     /// The file's bytes.

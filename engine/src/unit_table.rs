@@ -107,6 +107,11 @@ impl UnitTable {
         }))
     }
 
+    #[cfg(feature = "planted-faults")]
+    pub(crate) fn leave_pages_unchecked(&self) {
+        with_table!(self, table => table.leave_pages_unchecked());
+    }
+
     /// The table of a keyspace of byte strings.
     pub(crate) fn as_bytes(&self) -> &Table<FileBytes, Byte> {
         match self {

@@ -12,8 +12,6 @@ use simulation::{Counts, Failure, Planted, run_creation, run_script, run_seed, s
 
 /// Histories a plain `cargo test` runs.
 const SEEDS: u64 = 60;
-/// A planted fault must be noticed within so many histories.
-const SEEDS_TO_NOTICE: u64 = 20;
 
 fn seed_count() -> u64 {
     std::env::var("TEPHRA_SIMULATION_SEEDS").map_or(SEEDS, |text| text.parse().unwrap())
@@ -55,12 +53,25 @@ fn a_seed_is_one_history() {
     }
 }
 
+/// With the feature `planted-faults` also those inside the engine.
 #[test]
-fn canary_a_directory_that_is_never_synced_is_noticed() {
-    let noticed: Option<Box<Failure>> = (0..SEEDS_TO_NOTICE)
-        .find_map(|seed| run_seed(seed, Planted::SkippedDirectorySync, &mut Counts::default()).err());
-    let failure = noticed.unwrap_or_else(|| panic!("not noticed in {SEEDS_TO_NOTICE} histories"));
-    println!("{failure}");
-    let steps = failure.to_string().lines().count();
-    assert!(steps <= 34, "small enough to be read: {failure}");
+fn canary_every_planted_fault_is_noticed_and_without_it_the_same_histories_are_right() {
+    for &(name, planted, seeds_to_notice) in Planted::ALL {
+        assert_eq!(Planted::named(name), Some(planted));
+        let noticed: Option<Box<Failure>> =
+            (0..seeds_to_notice).find_map(|seed| run_seed(seed, planted, &mut Counts::default()).err());
+        let failure = noticed.unwrap_or_else(|| panic!("{name}: not noticed in {seeds_to_notice} histories"));
+        let history_count = failure.seed.unwrap() + 1;
+        println!(
+            "{name}: noticed in history {history_count} of at most {seeds_to_notice}: {}",
+            failure.first.1
+        );
+        let steps = failure.to_string().lines().count();
+        assert!(steps <= 34, "small enough to be read: {failure}");
+        for seed in 0..history_count {
+            if let Err(failure) = run_seed(seed, Planted::None, &mut Counts::default()) {
+                panic!("without {name}: {failure}");
+            }
+        }
+    }
 }

@@ -70,6 +70,8 @@ impl Engine {
         };
         let ranges = start.range_kills_since(keyspace);
         let kills = late_kills::find(inputs, now, &ranges, &outputs).inspect_err(|_| give_up())?;
+        #[cfg(feature = "planted-faults")]
+        let kills = crate::planted::lose_late_kill(&outputs, kills);
         let mut edit = Edit::default();
         let numbers: Vec<u64> = inputs.iter().map(|table| table.file.number()).collect();
         let removed: Vec<_> = tables_still_there(Some(now), &numbers).collect();

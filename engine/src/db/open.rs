@@ -54,6 +54,10 @@ impl Engine {
             .unwrap_or_else(|| Arc::new(SystemClock::new()));
         let mut directory = Directory::new(file_system, clock, path);
         directory.events = Events::new(options.listeners.clone());
+        #[cfg(feature = "planted-faults")]
+        {
+            directory.planted_fault = options.planted_fault;
+        }
         let lock = enter(&directory, &options)?;
         let state = read_state(&directory, &options)?;
         let tables = open_tables(&directory, &state)?;

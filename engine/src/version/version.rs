@@ -229,7 +229,10 @@ impl Version {
                     let table = view
                         .find_mut(*table)
                         .expect("the manifest's state accepted this kill");
-                    table.dead = dead_set::with_added(&table.dead, table.file.record_count(), ordinals);
+                    let dead = &table.dead;
+                    #[cfg(feature = "planted-faults")]
+                    let dead = crate::planted::dead_before_kill(&table.file, dead);
+                    table.dead = dead_set::with_added(dead, table.file.record_count(), ordinals);
                 }
                 Change::Flushed { .. } | Change::NextFile { .. } | Change::NextKeyspace { .. } => {}
             }

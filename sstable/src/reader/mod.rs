@@ -6,6 +6,8 @@ mod frames;
 mod index;
 mod open;
 mod pages;
+#[cfg(feature = "planted-faults")]
+mod planted;
 mod search;
 mod table;
 mod verify;

@@ -3,6 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
+use clap::builder::PossibleValuesParser;
+
+use super::simulation::Planted;
 
 #[derive(Debug, ClapArgs)]
 #[command(group = clap::ArgGroup::new("machine").required(true).args(["simulate", "every_call", "kill", "child"]))]
@@ -31,7 +34,12 @@ pub(crate) struct Stress {
     /// A process that writes until it is killed
     #[arg(long, hide = true, value_name = "DIR")]
     pub(crate) child: Option<PathBuf>,
-    /// Plants a fault that must be found, to see the check at work: the file system lies about synced directories
-    #[arg(long, hide = true)]
-    pub(crate) skip_directory_syncs: bool,
+    /// Plants a fault that must be found, to see the check at work
+    #[arg(long, hide = true, value_name = "NAME", value_parser = planted_names())]
+    pub(crate) plant: Option<String>,
+}
+
+/// The faults that `--plant` knows in this build.
+fn planted_names() -> PossibleValuesParser {
+    Planted::ALL.iter().map(|&(name, ..)| name).into()
 }

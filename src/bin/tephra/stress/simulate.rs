@@ -25,11 +25,8 @@ struct Board {
 }
 
 pub(super) fn run(stress: &Stress, out: &mut dyn Write) -> Result<()> {
-    let planted = if stress.skip_directory_syncs {
-        Planted::SkippedDirectorySync
-    } else {
-        Planted::None
-    };
+    let planted = stress.plant.as_deref().and_then(Planted::named);
+    let planted = planted.unwrap_or_default();
     let watch = Stopwatch::start();
     let board = Board {
         next: AtomicU64::new(stress.from),

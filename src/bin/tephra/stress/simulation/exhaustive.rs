@@ -102,6 +102,7 @@ fn settings() -> Settings {
     Settings {
         memtable_bytes: 500,
         target_table_bytes: 400,
+        value_len_bytes_max: 48,
         l0_compaction_trigger: 2,
         l0_tables_max: 8,
         frozen_memtables_max: 2,

@@ -145,7 +145,7 @@ impl Generator {
         let len_bytes = match self.rng.below(8) {
             0 => 0,
             1 => 200,
-            _ => 8 + self.rng.index(40),
+            _ => 8 + self.rng.index(self.settings.value_len_bytes_max - 8),
         };
         Value {
             number: self.value_number,
@@ -264,15 +264,18 @@ impl Generator {
                 .rng
                 .pick(&[Failing::Device, Failing::Full, Failing::Short, Failing::Zero]),
             Target::Reads => {
-                let bit = self.rng.below(1 << 15);
-                self.rng.pick(&[Failing::Device, Failing::Flip(bit)])
+                // In tables and logs of every length: the bit is counted round the file.
+                let bit = self.rng.below(1 << 40);
+                self.rng
+                    .pick(&[Failing::Device, Failing::Flip(bit), Failing::Flip(bit)])
             }
             Target::Changing | Target::Syncs => self.rng.pick(&[Failing::Device, Failing::Full]),
         };
         Trouble {
             target,
             failing,
-            skip_count: self.rng.below(30),
+            // A session reads few files.
+            skip_count: self.rng.below(if target == Target::Reads { 6 } else { 30 }),
             lasts: self.rng.one_in(4),
         }
     }

@@ -7,8 +7,8 @@
 use std::sync::{Arc, Mutex};
 
 use tephradb::clock::ManualClock;
-use tephradb::vfs::{Calls, Fault, Interlude, MemFs, Operation, Rule};
-use tephradb::{Durability, Error, Keyspace, Usability};
+use tephradb::vfs::{Calls, Fault, FaultFs, Interlude, MemFs, Operation, Rule};
+use tephradb::{Db, Durability, Error, Keyspace, Usability};
 
 use super::generate::Plan;
 use super::model::{Event, Model};
@@ -68,11 +68,17 @@ impl Machine<'_> {
     fn start(&mut self) -> Check {
         self.machine = self.come_into_being(&self.plan.creation)?;
         let disk = disk_of(&self.machine, self.planted);
-        let db = open(&disk, &self.plan.settings, &self.clock)
+        let db = self
+            .open(&disk)
             .map_err(|error| format!("a new database cannot be opened: {error}"))?;
         let session = Session::new(db, disk, self.model.names()).map_err(|error| error.to_string())?;
         self.session = Some(session);
         Ok(())
+    }
+
+    /// Opens the database on a disk.
+    pub(super) fn open(&self, disk: &FaultFs) -> tephradb::Result<Db> {
+        open(disk, &self.plan.settings, self.planted, &self.clock)
     }
 
     pub(super) fn session(&mut self) -> &mut Session {
@@ -186,11 +192,7 @@ impl Machine<'_> {
         let session = self.session();
         session.disk.heal();
         session.forgiven_count = session.disk.fault_count();
-        if planted == Planted::SkippedDirectorySync {
-            session
-                .disk
-                .add(Rule::always(Calls::Only(Operation::SyncDir), Fault::Skipped));
-        }
+        planted.plant_in_disk(&session.disk);
         // A page that was read wrong stays wrong, and a writer that has stopped stays stopped.
         let outcome = self.session().db.resume();
         if self.judge("a resumption", outcome)?.is_some() {

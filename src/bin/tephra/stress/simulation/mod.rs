@@ -18,6 +18,7 @@ mod generate;
 mod machine;
 mod model;
 mod plan;
+mod planted;
 mod recovery;
 pub(crate) mod rng;
 mod session;
@@ -25,19 +26,11 @@ mod settings;
 mod shrink;
 
 pub(crate) use exhaustive::{run_creation, run_script, scripts};
+pub(crate) use planted::Planted;
 pub(crate) use shrink::{Failure, run_seed};
 
 /// Nothing wrong, or what is.
 pub(crate) type Check = Result<(), String>;
-
-/// A fault planted to see that the simulation notices.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Planted {
-    #[default]
-    None,
-    /// Directories are never synced, and the file system says they are.
-    SkippedDirectorySync,
-}
 
 /// What was done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -18,7 +18,7 @@ use tephradb::vfs::{Calls, Fault, FaultFs, FileSystem, MemFs, Rule};
 use super::machine::Machine;
 use super::model::{Found, Map, Model, Names, difference};
 use super::plan::{Down, Failing, Setback, Target, Trouble};
-use super::session::{DIR, FOREIGN, Session, disk_of, open, read_all, rule_of};
+use super::session::{DIR, FOREIGN, Session, disk_of, read_all, rule_of};
 use super::{Check, Planted};
 
 /// What is in a file that was left behind.
@@ -97,7 +97,7 @@ impl Machine<'_> {
         drop(session);
         match closed {
             // Then the power may go, and nothing is lost.
-            Ok(()) if self.planted == Planted::None => {
+            Ok(()) if self.planted != Planted::SkippedDirectorySync => {
                 self.model.all_durable();
                 let copy = self.machine.after_power_cut(self.counts.operations);
                 let found = self.contents_of(&copy)?;
@@ -142,7 +142,8 @@ impl Machine<'_> {
     /// Opens a machine as it is, reads everything, and leaves it without closing.
     fn contents_of(&mut self, machine: &MemFs) -> Result<Found, String> {
         self.counts.recoveries += 1;
-        let db = open(&disk_of(machine, Planted::None), &self.plan.settings, &self.clock)
+        let db = self
+            .open(&disk_of(machine, Planted::None))
             .map_err(|error| format!("a plain open failed: {error}"))?;
         let found = read_all(&db).map_err(|error| format!("a read failed: {error}"))?;
         let report = db.verify().map_err(|error| format!("verify failed: {error}"))?;
@@ -152,12 +153,9 @@ impl Machine<'_> {
         // Left as a killed process leaves it; the copy is thrown away.
         let survivor = machine.after_kill();
         drop(db);
-        let db = open(
-            &disk_of(&survivor, Planted::None),
-            &self.plan.settings,
-            &self.clock,
-        )
-        .map_err(|error| format!("a plain open after a recovery and a kill failed: {error}"))?;
+        let db = self
+            .open(&disk_of(&survivor, Planted::None))
+            .map_err(|error| format!("a plain open after a recovery and a kill failed: {error}"))?;
         let again = read_all(&db).map_err(|error| format!("a read failed: {error}"))?;
         let names = self.model.names().clone();
         if found.keys().ne(again.keys()) {
@@ -177,7 +175,7 @@ impl Machine<'_> {
                     self.counts.crashes += 1;
                     disk.add(Rule::always(Calls::Changing, Fault::DeviceError).after(*calls));
                     // Whatever was opened goes on with the work that waits, until the machine goes down.
-                    let opened = open(&disk, &self.plan.settings, &self.clock);
+                    let opened = self.open(&disk);
                     if let Ok(db) = &opened {
                         drop(db.flush().and_then(|()| db.run_background_step()));
                     }
@@ -220,7 +218,7 @@ impl Machine<'_> {
     /// Opens on a disk that fails: an error, or a database that gives right answers or errors. Returns whether it was open.
     fn open_in_trouble(&self, disk: &FaultFs, trouble: Trouble, found: &Found) -> Result<bool, String> {
         let reads_wrong = trouble.target == Target::Reads;
-        let db = match open(disk, &self.plan.settings, &self.clock) {
+        let db = match self.open(disk) {
             Ok(db) => db,
             Err(_) if disk.fault_count() > 0 => return Ok(false),
             Err(error) => return Err(format!("a plain open failed: {error}")),
@@ -244,7 +242,8 @@ impl Machine<'_> {
     fn come_up(&mut self, machine: MemFs, found: &Found) -> Check {
         self.counts.recoveries += 1;
         let disk = disk_of(&machine, self.planted);
-        let db = open(&disk, &self.plan.settings, &self.clock)
+        let db = self
+            .open(&disk)
             .map_err(|error| format!("a plain open failed: {error}"))?;
         self.machine = machine;
         let answer = read_all(&db).map_err(|error| format!("a read failed: {error}"))?;

@@ -45,16 +45,19 @@ pub(crate) struct Session {
 /// A disk that behaves.
 pub(crate) fn disk_of(machine: &MemFs, planted: Planted) -> FaultFs {
     let disk = FaultFs::new(Arc::new(machine.clone()));
-    if planted == Planted::SkippedDirectorySync {
-        disk.add(Rule::always(Calls::Only(Operation::SyncDir), Fault::Skipped));
-    }
+    planted.plant_in_disk(&disk);
     disk
 }
 
 /// Opens the database on a disk.
-pub(crate) fn open(disk: &FaultFs, settings: &Settings, clock: &Arc<ManualClock>) -> tephradb::Result<Db> {
+pub(crate) fn open(
+    disk: &FaultFs,
+    settings: &Settings,
+    planted: Planted,
+    clock: &Arc<ManualClock>,
+) -> tephradb::Result<Db> {
     clock.advance_ms(7);
-    let options = settings.build(Arc::clone(clock) as Arc<_>);
+    let options = planted.plant_in_engine(settings.build(Arc::clone(clock) as Arc<_>));
     Db::open_with(Arc::new(disk.clone()), DIR, options)
 }
 

@@ -16,6 +16,8 @@ const LAW: &str = "append";
 pub(crate) struct Settings {
     pub(crate) memtable_bytes: usize,
     pub(crate) target_table_bytes: u64,
+    /// Of ordinary values. Long ones make tables of several pages.
+    pub(crate) value_len_bytes_max: usize,
     pub(crate) l0_compaction_trigger: usize,
     pub(crate) l0_tables_max: usize,
     pub(crate) frozen_memtables_max: usize,
@@ -29,7 +31,8 @@ impl Settings {
         let is_roomy = rng.below(3) > 0;
         let l0_compaction_trigger = 1 + rng.index(4);
         Settings {
-            memtable_bytes: rng.pick(&[200, 400, 800, 1600, 6000]),
+            memtable_bytes: rng.pick(&[200, 400, 800, 1600, 6000, 20_000]),
+            value_len_bytes_max: rng.pick(&[48, 48, 900]),
             target_table_bytes: rng.pick(&[150, 400, 1000, 5000, 40_000]),
             l0_compaction_trigger,
             l0_tables_max: if is_roomy {
