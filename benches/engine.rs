@@ -312,10 +312,24 @@ impl Bench {
                 fixture,
                 count,
                 count,
-                &[sum, sum],
+                &[sum; 4],
                 &mut [
                     Variant::new("forward", || scratch.db.iter().map(read).sum()),
                     Variant::new("backward", || scratch.db.iter().rev().map(read).sum()),
+                    Variant::new("forward_lent", || {
+                        let (mut range, mut sum) = (scratch.db.iter(), 0);
+                        while let Some((_, value)) = range.lend_next().unwrap() {
+                            sum += digest(value);
+                        }
+                        sum
+                    }),
+                    Variant::new("backward_lent", || {
+                        let (mut range, mut sum) = (scratch.db.iter(), 0);
+                        while let Some((_, value)) = range.lend_next_back().unwrap() {
+                            sum += digest(value);
+                        }
+                        sum
+                    }),
                 ],
             );
         }

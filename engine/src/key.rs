@@ -2,12 +2,18 @@
 
 use std::ops::{Bound, Deref};
 
-/// A key found by an iterator. Owns its bytes: keys in tables are front-coded and exist nowhere in one piece.
+use smallvec::SmallVec;
+
+/// Keys up to this length, in bytes, are handed out without an allocation.
+const INLINE_LEN_BYTES: usize = 24;
+
+/// A key found by an iterator. Owns its bytes: keys in tables are front-coded and exist nowhere in one piece. Short ones, of up to 24
+/// bytes, lie in the handle itself.
 #[derive(Clone, Eq, PartialOrd, Ord)]
-pub struct Key(Box<[u8]>);
+pub struct Key(SmallVec<[u8; INLINE_LEN_BYTES]>);
 
 impl Key {
-    /// The bytes, without a copy.
+    /// The bytes; those of a long key without a copy.
     #[must_use]
     pub fn into_vec(self) -> Vec<u8> {
         self.0.into_vec()
@@ -30,13 +36,13 @@ impl AsRef<[u8]> for Key {
 
 impl From<&[u8]> for Key {
     fn from(bytes: &[u8]) -> Key {
-        Key(bytes.into())
+        Key(SmallVec::from_slice(bytes))
     }
 }
 
 impl std::fmt::Debug for Key {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "b\"{}\"", self.0.escape_ascii())
+        write!(f, "b\"{}\"", self.0.as_slice().escape_ascii())
     }
 }
 

@@ -29,6 +29,8 @@ use crate::value::Value;
 /// A merge of sources that walk the same way.
 #[derive(Debug)]
 pub(crate) struct Merged {
+    /// Whether one plain source is all there is: then it is walked as it is, and its key is not copied.
+    is_alone: bool,
     /// Newest first: the index is the rank.
     sources: Vec<Source>,
     /// What range deletes hide in the sources from an index on.
@@ -44,6 +46,8 @@ pub(crate) struct Merged {
     answering: Option<usize>,
     /// The keyspace and what was collected of the current key, if the keyspace composes.
     composing: Option<(Arc<KeyspaceCore>, History)>,
+    /// The value of the current entry, if it was composed to be lent.
+    composed: Option<Value>,
 }
 
 impl Merged {
@@ -56,6 +60,7 @@ impl Merged {
     ) -> Self {
         let tournament = Tournament::new(direction, sources.len(), &|index| sources[index].key());
         Merged {
+            is_alone: sources.len() == 1 && shades.is_empty() && !keyspace.is_composing(),
             sources,
             shades,
             tournament,
@@ -66,18 +71,29 @@ impl Merged {
             composing: keyspace
                 .is_composing()
                 .then(|| (Arc::clone(keyspace), History::default())),
+            composed: None,
         }
     }
 
     /// The key handed out last. `None` before the first and behind the last.
     pub(crate) fn current_key(&self) -> Option<&[u8]> {
-        self.is_current.then_some(&self.key)
+        if !self.is_current {
+            return None;
+        }
+        if self.is_alone {
+            self.sources[0].key()
+        } else {
+            Some(&self.key)
+        }
     }
 
     /// Steps to the next live entry. Returns whether there is one; then [`Merged::current_key`] and
     /// [`Merged::current_value`] tell it.
     pub(crate) fn step(&mut self) -> Result<bool> {
         self.is_current = false;
+        if self.is_alone {
+            return self.step_alone();
+        }
         loop {
             #[cfg(test)]
             super::effort::step();
@@ -108,6 +124,24 @@ impl Merged {
                 return Ok(true);
             }
         }
+    }
+
+    /// As [`Merged::step`], of a single source.
+    fn step_alone(&mut self) -> Result<bool> {
+        let source = &mut self.sources[0];
+        if self.answering.take().is_some() {
+            source.advance()?;
+        }
+        while source.key().is_some() {
+            #[cfg(test)]
+            super::effort::step();
+            if source.is_live() {
+                (self.answering, self.is_current) = (Some(0), true);
+                return Ok(true);
+            }
+            source.advance()?;
+        }
+        Ok(false)
     }
 
     /// The source that stands on the next key, and what it has in common with the last. Older sources that stand on a key that was
@@ -152,6 +186,26 @@ impl Merged {
         };
         let value = history.compose(keyspace, &self.key)?;
         Ok(value.expect("the step found a live entry"))
+    }
+
+    /// Composes the value of the current entry, if that is what it takes to lend it.
+    pub(crate) fn hold_value(&mut self) -> Result<()> {
+        self.composed = match &self.composing {
+            Some(_) => Some(self.current_value()?),
+            None => None,
+        };
+        Ok(())
+    }
+
+    /// The entry handed out last, after [`Merged::hold_value`].
+    pub(crate) fn current_entry(&self) -> Option<(&[u8], &[u8])> {
+        let key = self.current_key()?;
+        let value = match (&self.composed, self.answering) {
+            (Some(value), _) => &value[..],
+            (None, Some(index)) => self.sources[index].value_bytes(),
+            (None, None) => return None,
+        };
+        Some((key, value))
     }
 
     /// Steps the winner past an interval that a newer memtable deleted. Returns whether there was one.

@@ -110,6 +110,56 @@ impl Range {
         range
     }
 
+    /// The next entry, lent until the range is asked again: what [`Iterator::next`] gives, without handles that keep it, and so in
+    /// less time. `None` at the end.
+    ///
+    /// # Errors
+    /// Those that `next` gives as items.
+    pub fn lend_next(&mut self) -> Result<Option<(&[u8], &[u8])>> {
+        self.lend(Direction::Forward)
+    }
+
+    /// The next entry from the back, lent as by [`Range::lend_next`].
+    ///
+    /// # Errors
+    /// Those that `next_back` gives as items.
+    pub fn lend_next_back(&mut self) -> Result<Option<(&[u8], &[u8])>> {
+        self.lend(Direction::Backward)
+    }
+
+    fn lend(&mut self, direction: Direction) -> Result<Option<(&[u8], &[u8])>> {
+        if let Some(error) = self.failure.take() {
+            (self.has_failed, self.is_over) = (true, true);
+            return Err(error);
+        }
+        if self.is_over {
+            return Ok(None);
+        }
+        let held = self
+            .step(direction)
+            .and_then(|near| near.map(Merged::hold_value).transpose());
+        self.note(&held);
+        if held?.is_none() {
+            return Ok(None);
+        }
+        let near = match direction {
+            Direction::Forward => &self.front,
+            Direction::Backward => &self.back,
+        };
+        Ok(near.as_ref().and_then(Merged::current_entry))
+    }
+
+    /// Takes note of how a step ended: without an entry the range is over, and after most errors.
+    fn note<T>(&mut self, outcome: &Result<Option<T>>) {
+        self.is_over = match outcome {
+            Ok(entry) => entry.is_none(),
+            Err(error) => {
+                self.has_failed = !error.concerns_one_key();
+                self.has_failed
+            }
+        };
+    }
+
     fn advance(&mut self, direction: Direction) -> Option<Result<(Key, Value)>> {
         if let Some(error) = self.failure.take() {
             (self.has_failed, self.is_over) = (true, true);
@@ -118,19 +168,22 @@ impl Range {
         if self.is_over {
             return None;
         }
-        let item = self.try_advance(direction).transpose();
-        self.is_over = match &item {
-            None => true,
-            Some(Ok(_)) => false,
-            Some(Err(error)) => {
-                self.has_failed = !error.concerns_one_key();
-                self.has_failed
-            }
-        };
-        item
+        let item = self.try_advance(direction);
+        self.note(&item);
+        item.transpose()
     }
 
     fn try_advance(&mut self, direction: Direction) -> Result<Option<(Key, Value)>> {
+        let Some(near) = self.step(direction)? else {
+            return Ok(None);
+        };
+        let value = near.current_value()?;
+        let key = near.current_key().expect("the step found an entry");
+        Ok(Some((Key::from(key), value)))
+    }
+
+    /// Steps one end. Gives it where it stands on an entry of the range.
+    fn step(&mut self, direction: Direction) -> Result<Option<&mut Merged>> {
         let (near, far, far_sought) = match direction {
             Direction::Forward => (&mut self.front, &self.back, &self.back_sought),
             Direction::Backward => (&mut self.back, &self.front, &self.front_sought),
@@ -157,19 +210,21 @@ impl Range {
         if !near.step()? {
             return Ok(None);
         }
-        let key = near.current_key().expect("the step found an entry");
-        // `far` stands on what it handed out: at or behind that key, in our direction, there is nothing left.
-        let met = far
-            .as_ref()
-            .and_then(Merged::current_key)
-            .is_some_and(|end| direction.compare(key, end).is_ge());
-        let passed = far_sought
-            .as_ref()
-            .is_some_and(|sought| direction.compare(key, sought).is_gt());
-        if met || passed {
-            return Ok(None);
+        if far.is_some() || far_sought.is_some() {
+            let key = near.current_key().expect("the step found an entry");
+            // `far` stands on what it handed out: at or behind that key, in our direction, there is nothing left.
+            let met = far
+                .as_ref()
+                .and_then(Merged::current_key)
+                .is_some_and(|end| direction.compare(key, end).is_ge());
+            let passed = far_sought
+                .as_ref()
+                .is_some_and(|sought| direction.compare(key, sought).is_gt());
+            if met || passed {
+                return Ok(None);
+            }
         }
-        Ok(Some((Key::from(key), near.current_value()?)))
+        Ok(Some(near))
     }
 }
 

@@ -66,6 +66,15 @@ impl Source {
         }
     }
 
+    /// The bytes of that value; of an entry with several parts the oldest. Nothing behind the last entry.
+    pub(crate) fn value_bytes(&self) -> &[u8] {
+        match self {
+            Source::Memory(source) => source.entry().map_or(&[], |entry| entry.value()),
+            Source::Table(source) => source.value_bytes(),
+            Source::Run(source) => source.value_bytes(),
+        }
+    }
+
     /// Steps to the next entry.
     pub(crate) fn advance(&mut self) -> Result<()> {
         match self {

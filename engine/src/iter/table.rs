@@ -78,6 +78,12 @@ impl TableSource {
         Ok(Value::in_table(Arc::clone(&self.view.file), range))
     }
 
+    /// The bytes in which that value lies.
+    pub(crate) fn value_bytes(&self) -> &[u8] {
+        let place = self.cell.with_dependent(|_, cursor| cursor.value());
+        &self.view.file.bytes()[place.bytes]
+    }
+
     /// Steps to the next live record of the range.
     pub(crate) fn advance(&mut self) -> Result<()> {
         let next = self.early_kills.next_live(&self.view.dead, self.rest.clone());
@@ -205,6 +211,11 @@ impl RunSource {
             .as_ref()
             .expect("a value is asked for only where there is a key")
             .value()
+    }
+
+    /// The bytes in which that value lies; none behind the last.
+    pub(crate) fn value_bytes(&self) -> &[u8] {
+        self.open.as_ref().map_or(&[], TableSource::value_bytes)
     }
 
     /// Steps to the next live record of the run.

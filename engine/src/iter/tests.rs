@@ -240,14 +240,23 @@ fn ends_can_be_sent_ahead_and_back_and_walk_on_from_there() {
                             is_behind_front && is_before_back && !is_over
                         });
                         let left: Vec<_> = left.collect();
-                        let (found, next) = if side % 2 == 0 {
-                            (range.next(), left.first())
+                        let is_front = side % 2 == 0;
+                        let next = if is_front { left.first() } else { left.last() }.copied();
+                        let is_lent = rng.below(2) == 0;
+                        let found = if is_lent {
+                            let lent = if is_front {
+                                range.lend_next()
+                            } else {
+                                range.lend_next_back()
+                            };
+                            let lent = lent.expect("readable");
+                            lent.map(|(key, value)| (key.to_vec(), value.to_vec()))
                         } else {
-                            (range.next_back(), left.last())
+                            let item = if is_front { range.next() } else { range.next_back() };
+                            let item = item.map(|item| item.expect("readable"));
+                            item.map(|(key, value)| (key.into_vec(), value.to_vec()))
                         };
-                        let found = found.map(|item| item.expect("readable"));
-                        let found = found.map(|(key, value)| (key.into_vec(), value.to_vec()));
-                        assert_eq!(found.as_ref(), next.copied(), "{context}");
+                        assert_eq!(found.as_ref(), next, "{context}");
                         match found {
                             None => is_over = true,
                             Some((key, _)) if side % 2 == 0 => front = End::Behind(key),

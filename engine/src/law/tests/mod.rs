@@ -30,6 +30,11 @@ fn contents(keyspace: &Keyspace) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut backward: Vec<_> = keyspace.iter().rev().map(owned).collect();
     backward.reverse();
     assert_eq!(forward, backward, "both directions give the same");
+    let (mut range, mut lent) = (keyspace.iter(), Vec::new());
+    while let Some((key, value)) = range.lend_next().expect("an entry") {
+        lent.push((key.to_vec(), value.to_vec()));
+    }
+    assert_eq!(forward, lent, "what is lent is what is handed out");
     for (key, value) in &forward {
         assert_eq!(
             get(keyspace, key).as_ref(),

@@ -63,6 +63,15 @@ fn what_needs_no_law_works_and_what_does_names_it() {
         raw.put("new", "v").expect("a put needs no law");
         raw.delete("single 0").expect("nor does a delete");
         assert_eq!(raw.iter().filter(Result::is_err).count(), 1);
+        let (mut range, mut lent, mut refused) = (raw.iter(), 0, 0);
+        loop {
+            match range.lend_next() {
+                Ok(Some(_)) => lent += 1,
+                Ok(None) => break,
+                Err(_) => refused += 1,
+            }
+        }
+        assert_eq!((lent, refused), (raw.iter().filter(Result::is_ok).count(), 1));
         assert_eq!(get(db.default_keyspace(), "plain"), Some(b"v".to_vec()));
         let report = db.verify().expect("runs");
         assert!(
