@@ -10,7 +10,7 @@
 //!
 //! The instant is the end of a log segment: everything committed before the call is flushed, and the state of the version lock
 //! then says exactly what the segments up to the flushed one hold, whatever was flushed or merged meanwhile. Dead sets
-//! are part of the state. There is no log in the copy.
+//! are part of the state. There is no log in the copy, and no event log.
 //!
 //! Tables are never written again, so both names may be used, moved and removed without regard to each other. Merging them
 //! away in one database frees no room while the other still names them.
@@ -18,10 +18,12 @@
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::db::{Engine, make_directory, sync_parent};
 use crate::directory::Directory;
 use crate::error::{Error, Result};
+use crate::event::Event;
 use crate::file_name::FileName;
 use crate::table_file::TableFile;
 use crate::version::{Manifest, ManifestState};
@@ -31,16 +33,24 @@ impl Engine {
     /// Makes a database of this instant in `target`. Takes the version lock for a copy of the state; nobody waits for the files.
     pub(crate) fn checkpoint(&self, target: &Path) -> Result<()> {
         self.check_writable()?;
+        let began_ns = self.clock().now_ns();
         let mut copy = Copy::begin(&self.directory, target)?;
         let made = self.fill(&mut copy);
         match made {
-            Ok(()) => copy.lock = None,
+            Ok(_) => copy.lock = None,
             Err(_) => copy.undo(),
         }
-        made
+        let table_count = made?;
+        self.events().emit(|| Event::Checkpointed {
+            path: target.to_path_buf(),
+            table_count,
+            took: Duration::from_nanos(self.clock().now_ns().saturating_sub(began_ns)),
+        });
+        Ok(())
     }
 
-    fn fill(&self, copy: &mut Copy) -> Result<()> {
+    /// Returns the number of tables.
+    fn fill(&self, copy: &mut Copy) -> Result<usize> {
         self.flush_all()?;
         // The version keeps its files on disk until they are linked.
         let (state, version) = {
@@ -50,7 +60,8 @@ impl Engine {
         for table in version.tables() {
             copy.take(&table.file)?;
         }
-        copy.finish(state)
+        copy.finish(state)?;
+        Ok(version.tables().count())
     }
 }
 

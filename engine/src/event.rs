@@ -7,11 +7,12 @@
 //! Events are queued where they happen, often under locks, and handed out by the next thread that holds none: at the end of a
 //! commit that waited, of a step of background work, of a call that made an edit. One thread delivers at a time, so the
 //! order is that of the queue; a listener may call the database. Its panics are caught and counted. Without listeners nothing
-//! is queued.
+//! is queued for them. The event log (`event_log/mod.rs`) is told first, and keeps what it tells in a queue of its own.
 
 use std::collections::VecDeque;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -19,6 +20,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 use crate::error::Error;
+use crate::event_log::EventLog;
 
 /// Something that happened.
 #[derive(Clone, Debug)]
@@ -33,28 +35,56 @@ pub enum Event {
     },
     /// That flush ended; tables and edit are durable, unless it failed.
     FlushEnded {
+        /// Tables written, at most one a keyspace unless records do not compose.
+        table_count: usize,
+        /// Records in them.
+        record_count: u64,
         /// Bytes of the tables written.
         written_bytes: u64,
+        /// How long it took.
+        took: Duration,
         /// Why it failed.
         error: Option<Arc<Error>>,
     },
     /// A compaction begins.
     CompactionBegun {
+        /// Counts compactions since the database was opened; its end has the same.
+        number: u64,
         /// Name of the keyspace.
         keyspace: String,
         /// What is done with which tables, and why, as the picker says it.
         job: String,
+        /// `merge`, `move` or `drop`.
+        kind: &'static str,
+        /// Why, as the picker says it.
+        reason: String,
+        /// What it takes from which level, oldest records first.
+        inputs: Vec<CompactionInput>,
+        /// The level of its output.
+        output_level: u32,
         /// Bytes of the input tables.
         input_bytes: u64,
+        /// Records in the input tables, dead ones included.
+        input_record_count: u64,
     },
     /// That compaction ended.
     CompactionEnded {
+        /// That of its begin.
+        number: u64,
         /// Name of the keyspace.
         keyspace: String,
+        /// `merge`, `move` or `drop`.
+        kind: &'static str,
         /// The level of its output.
         output_level: u32,
+        /// Tables written; none where tables were moved or dropped.
+        table_count: usize,
+        /// Records in them.
+        record_count: u64,
         /// Bytes of the tables written; none where tables were moved or dropped.
         written_bytes: u64,
+        /// How long it took.
+        took: Duration,
         /// Why it failed.
         error: Option<Arc<Error>>,
     },
@@ -79,6 +109,39 @@ pub enum Event {
         /// Its file number.
         number: u64,
     },
+    /// Sorted records were taken in as tables.
+    Ingested {
+        /// Name of the keyspace.
+        keyspace: String,
+        /// Tables taken in.
+        table_count: usize,
+        /// Records in them.
+        record_count: u64,
+        /// Bytes of the tables.
+        written_bytes: u64,
+    },
+    /// An instant was made a database of its own.
+    Checkpointed {
+        /// Its directory.
+        path: PathBuf,
+        /// Tables of the instant.
+        table_count: usize,
+        /// How long it took, its flush included.
+        took: Duration,
+    },
+    /// The database was opened for writing.
+    Opened {
+        /// Tables of the version.
+        table_count: usize,
+        /// Bytes of their files.
+        table_bytes: u64,
+        /// Log bytes that were never completely written.
+        dropped_log_bytes: u64,
+        /// How long it took.
+        took: Duration,
+    },
+    /// The database is closed: the last event.
+    Closed,
     /// A flush or compaction failed; it is tried again.
     BackgroundFailed {
         /// Why.
@@ -89,6 +152,16 @@ pub enum Event {
         /// The first failure.
         cause: Arc<Error>,
     },
+}
+
+/// What a compaction takes from one level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CompactionInput {
+    /// The level.
+    pub level: u32,
+    /// Tables taken from it.
+    pub table_count: usize,
 }
 
 /// Is told of events; see [`Options::listener`](crate::Options::listener).
@@ -102,6 +175,7 @@ pub trait EventListener: Send + Sync + fmt::Debug {
 #[derive(Debug, Default)]
 pub(crate) struct Events {
     listeners: Vec<Arc<dyn EventListener>>,
+    log: EventLog,
     queue: Mutex<VecDeque<Event>>,
     /// Held by the thread that delivers.
     delivering: Mutex<()>,
@@ -109,23 +183,39 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    pub(crate) fn new(listeners: Vec<Arc<dyn EventListener>>) -> Arc<Events> {
+    pub(crate) fn new(listeners: Vec<Arc<dyn EventListener>>, log: EventLog) -> Arc<Events> {
         Arc::new(Events {
             listeners,
+            log,
             ..Events::default()
         })
     }
 
-    /// Queues an event. May be called under any lock; `event` is not called without listeners.
+    /// Queues an event. May be called under any lock; `event` is not called where nobody is told.
     pub(crate) fn emit(&self, event: impl FnOnce() -> Event) {
+        if self.listeners.is_empty() && !self.log.is_on() {
+            return;
+        }
+        let event = event();
+        self.log.note(&event);
         if !self.listeners.is_empty() {
-            let event = event();
             self.queue.lock().push_back(event);
         }
     }
 
-    /// Hands out what is queued. To be called without any lock. Where another thread is at it, that one does it.
+    /// The event log.
+    pub(crate) fn log(&self) -> &EventLog {
+        &self.log
+    }
+
+    /// Tells listeners, and writes the log. To be called without any lock, and not by a commit.
     pub(crate) fn deliver(&self) {
+        self.tell();
+        self.log.write();
+    }
+
+    /// Hands out what is queued for listeners. To be called without any lock. Where another thread is at it, that one does it.
+    pub(crate) fn tell(&self) {
         if self.listeners.is_empty() {
             return;
         }

@@ -7,6 +7,8 @@
 //! 000007.log          a segment of the write-ahead log
 //! 000012.table        a table
 //! CURRENT.tmp         a CURRENT being written
+//! EVENTS              what the database did, for people and tools: event_log/mod.rs
+//! EVENTS.old          the lines before those of EVENTS
 //! ```
 //!
 //! Manifests, segments and tables draw their numbers from one counter and no number is used twice, so an age and an
@@ -21,6 +23,10 @@ pub(crate) const CURRENT: &str = "CURRENT";
 pub(crate) const CURRENT_TMP: &str = "CURRENT.tmp";
 /// The lock file.
 pub(crate) const LOCK: &str = "LOCK";
+/// The event log.
+pub(crate) const EVENTS: &str = "EVENTS";
+/// The event log's older lines.
+pub(crate) const EVENTS_OLD: &str = "EVENTS.old";
 
 /// What a file of the database is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,6 +34,8 @@ pub(crate) enum FileName {
     Current,
     CurrentTmp,
     Lock,
+    Events,
+    EventsOld,
     Manifest(u64),
     Segment(u64),
     Table(u64),
@@ -40,6 +48,8 @@ impl FileName {
             CURRENT => return Some(FileName::Current),
             CURRENT_TMP => return Some(FileName::CurrentTmp),
             LOCK => return Some(FileName::Lock),
+            EVENTS => return Some(FileName::Events),
+            EVENTS_OLD => return Some(FileName::EventsOld),
             _ => {}
         }
         let parsed = if let Some(number) = name.strip_prefix("MANIFEST-") {
@@ -57,7 +67,11 @@ impl FileName {
     pub(crate) fn number(self) -> Option<u64> {
         match self {
             FileName::Manifest(number) | FileName::Segment(number) | FileName::Table(number) => Some(number),
-            FileName::Current | FileName::CurrentTmp | FileName::Lock => None,
+            FileName::Current
+            | FileName::CurrentTmp
+            | FileName::Lock
+            | FileName::Events
+            | FileName::EventsOld => None,
         }
     }
 
@@ -73,6 +87,8 @@ impl std::fmt::Display for FileName {
             FileName::Current => f.write_str(CURRENT),
             FileName::CurrentTmp => f.write_str(CURRENT_TMP),
             FileName::Lock => f.write_str(LOCK),
+            FileName::Events => f.write_str(EVENTS),
+            FileName::EventsOld => f.write_str(EVENTS_OLD),
             FileName::Manifest(number) => write!(f, "MANIFEST-{number:06}"),
             FileName::Segment(number) => write!(f, "{number:06}.log"),
             FileName::Table(number) => write!(f, "{number:06}.table"),
@@ -90,6 +106,8 @@ mod tests {
             FileName::Current,
             FileName::CurrentTmp,
             FileName::Lock,
+            FileName::Events,
+            FileName::EventsOld,
             FileName::Manifest(1),
             FileName::Segment(12),
             FileName::Table(1_234_567),
@@ -112,6 +130,8 @@ mod tests {
             "MANIFEST-",
             "MANIFEST-1",
             "CURRENT~",
+            "EVENTS.1",
+            "events",
             "00007a.table",
             " 000007.table",
             "99999999999999999999.table",

@@ -34,6 +34,7 @@ use crate::bit_key;
 use crate::bit_keyspace::BitKeyspace;
 use crate::db::Engine;
 use crate::error::{Error, Result};
+use crate::event::Event;
 use crate::file_name::FileName;
 use crate::flush::resolve::{Deleted, Resolution};
 use crate::keyspace::Keyspace;
@@ -397,6 +398,12 @@ impl Engine {
         *is_handed_over = true;
         self.commit_edit(&mut versions, &edit, &added, None)?;
         self.counters.ingested(tables.len() as u64, bytes);
+        self.events().emit(|| Event::Ingested {
+            keyspace: keyspace.name().to_owned(),
+            table_count: tables.len(),
+            record_count: tables.iter().map(|table| table.record().record_count).sum(),
+            written_bytes: bytes,
+        });
         self.counters.killed(kills.killed_count, kills.emptied_count);
         Ok(true)
     }

@@ -23,7 +23,7 @@
 //! | `compact` | runs what the picker decides, carries late kills along |
 //! | `overlay` | what deletes killed in tables before their flush |
 //! | `version`, `table_file`, `dead_set` | the tables in force, the manifest that remembers them |
-//! | `stats`, `event`, `size_estimate` | what the database tells of itself |
+//! | `stats`, `event`, `event_log`, `size_estimate` | what the database tells of itself |
 //! | `background` | the threads, what they are asked for, who waits for them |
 //! | [`vfs`], [`clock`] | everything outside: files, locks, time; real and simulated |
 //!
@@ -44,6 +44,7 @@ mod dead_set;
 mod directory;
 mod error;
 mod event;
+mod event_log;
 mod file_name;
 mod flush;
 mod ingest;
@@ -78,7 +79,8 @@ pub use cancel::Cancel;
 pub use compact::CompactionStats;
 pub use db::Db;
 pub use error::{Error, Result, Usability};
-pub use event::{Event, EventListener};
+pub use event::{CompactionInput, Event, EventListener};
+pub use event_log::{EventHistory, EventLine};
 pub use ingest::{BitIngest, Ingest};
 pub use iter::Range;
 pub use key::{Key, KeyRange};

@@ -11,6 +11,7 @@ use tephra_sstable::UnitKind;
 use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::event::EventListener;
+use crate::event_log::EVENT_LOG_BYTES_MAX;
 use crate::law::{Compose, ComposeWithKey, Laws, NamedLaw};
 use crate::settings::KeyspaceSettings;
 
@@ -60,6 +61,7 @@ pub struct Options {
     pub(crate) clock: Option<Arc<dyn Clock>>,
     pub(crate) laws: Laws,
     pub(crate) listeners: Vec<Arc<dyn EventListener>>,
+    pub(crate) event_log_bytes: u64,
     #[cfg(feature = "planted-faults")]
     pub(crate) planted_fault: Option<crate::planted::PlantedFault>,
 }
@@ -83,6 +85,7 @@ impl Default for Options {
             clock: None,
             laws: Laws::default(),
             listeners: Vec::new(),
+            event_log_bytes: 1 << 20,
             #[cfg(feature = "planted-faults")]
             planted_fault: None,
         }
@@ -219,6 +222,15 @@ impl Options {
         self
     }
 
+    /// Size at which the event log `EVENTS` begins anew, in bytes; the lines before stay in `EVENTS.old`, so that the two take about
+    /// twice as much. 0 keeps none; at most 64 MiB. It is written beside commits, and a disk that refuses it harms nothing. Default
+    /// 1 MiB.
+    #[must_use]
+    pub fn event_log_bytes(mut self, bytes: u64) -> Self {
+        self.event_log_bytes = bytes;
+        self
+    }
+
     /// Checks the values against each other.
     pub(crate) fn validate(&self) -> Result<()> {
         self.laws.check()?;
@@ -237,6 +249,12 @@ impl Options {
                     reason: "must be at least 1".into(),
                 });
             }
+        }
+        if self.event_log_bytes > EVENT_LOG_BYTES_MAX {
+            return Err(Error::InvalidOption {
+                option: "event_log_bytes",
+                reason: format!("must be at most {EVENT_LOG_BYTES_MAX}"),
+            });
         }
         if self.l0_tables_max < self.l0_compaction_trigger {
             let reason = format!(

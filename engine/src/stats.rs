@@ -130,6 +130,8 @@ pub struct Stats {
     pub recovery_dropped_bytes: u64,
     /// Panics of event listeners.
     pub listener_panic_count: u64,
+    /// Events that the event log could not take: the disk failed, or too many came at once.
+    pub lost_event_count: u64,
 }
 
 impl Stats {
@@ -237,6 +239,10 @@ impl Counters {
     pub(crate) fn background_failed(&self, error: &Error) {
         add(&self.background_failure_count, 1);
         *self.last_background_failure.lock() = Some(error.to_string());
+    }
+
+    pub(crate) fn dropped_log_bytes(&self) -> u64 {
+        self.recovery_dropped_bytes.load(Ordering::Relaxed)
     }
 
     pub(crate) fn dropped_at_recovery(&self, bytes: u64) {

@@ -1,11 +1,13 @@
 //! One step of background work, whoever runs it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::work::Job;
 use crate::db::Engine;
 use crate::error::Result;
 use crate::event::Event;
+use crate::flush::Written;
 
 impl Engine {
     /// Does one pending flush, or else settles pending deletes, or else does one compaction. Returns whether there was something.
@@ -20,6 +22,7 @@ impl Engine {
             Job::Flush => self.layers().frozen.last().cloned(),
             Job::Resolve | Job::Compact => None,
         };
+        let began_ns = self.clock().now_ns();
         if let Some(frozen) = &flush {
             self.events().emit(|| Event::FlushBegun {
                 entry_count: frozen.root.len(),
@@ -33,12 +36,16 @@ impl Engine {
                 Err(error) if error.is_storage_full() && self.discard_spare() => self.flush_oldest(),
                 outcome => outcome,
             },
-            Job::Resolve => Ok(self.settle_pending_deletes().then_some(0)),
-            Job::Compact => self.compact_once().map(|worked| worked.then_some(0)),
+            Job::Resolve => Ok(self.settle_pending_deletes().then(Written::default)),
+            Job::Compact => self.compact_once().map(|worked| worked.then(Written::default)),
         };
         if flush.is_some() {
+            let written = outcome.as_ref().ok().copied().flatten().unwrap_or_default();
             self.events().emit(|| Event::FlushEnded {
-                written_bytes: outcome.as_ref().ok().copied().flatten().unwrap_or(0),
+                table_count: written.table_count,
+                record_count: written.record_count,
+                written_bytes: written.len_bytes,
+                took: Duration::from_nanos(self.clock().now_ns().saturating_sub(began_ns)),
                 error: outcome.as_ref().err().map(|error| Arc::new(error.clone())),
             });
         }

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use tephra_compaction::picker::{Decision, Job, JobKind, RangeRequest, Running, pick, pick_range};
+use tephra_compaction::picker::{Decision, Job, JobInput, JobKind, RangeRequest, Running, pick, pick_range};
 
 use super::CompactionStart;
 use super::level_view::{levels_of, picker_options};
@@ -13,7 +13,8 @@ use super::schedule::Schedule;
 use crate::cancel::Cancel;
 use crate::db::Engine;
 use crate::error::{Error, Result};
-use crate::event::Event;
+use crate::event::{CompactionInput, Event};
+use crate::flush::Written;
 use crate::keyspace::KeyspaceCore;
 use crate::table_file::TableFile;
 use crate::version::{KeyspaceView, TableView, Version};
@@ -179,21 +180,40 @@ impl Engine {
         self.check_writable()?;
         let numbers: Vec<u64> = job.file_numbers().collect();
         let inputs = inputs_of(start, core, job);
+        let began_ns = self.clock().now_ns();
+        let kind = match job.kind {
+            JobKind::Drop => "drop",
+            JobKind::Move => "move",
+            JobKind::Merge => "merge",
+        };
         self.events().emit(|| Event::CompactionBegun {
+            number: started.place,
             keyspace: core.name.clone(),
             job: Decision::Run(job.clone()).to_string(),
+            kind,
+            reason: job.reason.to_string(),
+            inputs: told_inputs(job),
+            output_level: job.output_level,
             input_bytes: inputs.iter().map(|table| table.file.len_bytes()).sum(),
+            input_record_count: inputs.iter().map(|table| table.file.record().record_count).sum(),
         });
-        let mut written_bytes = 0;
+        // Listeners are told later: a lock of the caller's is held.
+        self.events().log().write();
+        let mut written = Written::default();
         let outcome = match job.kind {
             JobKind::Drop => self.drop_tables(core.number, &numbers),
             JobKind::Move => self.move_tables(core.number, &numbers, job.output_level),
-            JobKind::Merge => self.merge(started, &inputs, cancel, &mut written_bytes),
+            JobKind::Merge => self.merge(started, &inputs, cancel, &mut written),
         };
         self.events().emit(|| Event::CompactionEnded {
+            number: started.place,
             keyspace: core.name.clone(),
+            kind,
             output_level: job.output_level,
-            written_bytes,
+            table_count: written.table_count,
+            record_count: written.record_count,
+            written_bytes: written.len_bytes,
+            took: Duration::from_nanos(self.clock().now_ns().saturating_sub(began_ns)),
             error: outcome.as_ref().err().map(|error| Arc::new(error.clone())),
         });
         if outcome.is_ok() {
@@ -208,7 +228,7 @@ impl Engine {
         started: &Started<'_>,
         inputs: &[TableView],
         cancel: &Cancel,
-        written_bytes: &mut u64,
+        written: &mut Written,
     ) -> Result<Vec<Weak<TableFile>>> {
         let began_ns = self.clock().now_ns();
         let level = started.job.output_level;
@@ -221,11 +241,11 @@ impl Engine {
         };
         let outputs = merge.run(self)?;
         let read_bytes = inputs.iter().map(|table| table.file.len_bytes()).sum();
-        *written_bytes = outputs.values().map(|file| file.len_bytes()).sum();
+        *written = Written::of(&outputs);
         let removed = self.install_merge(&started.start, started.core.number, inputs, outputs)?;
         let took_ns = self.clock().now_ns().saturating_sub(began_ns);
         self.counters
-            .compacted(level, read_bytes, *written_bytes, took_ns);
+            .compacted(level, read_bytes, written.len_bytes, took_ns);
         Ok(removed)
     }
 
@@ -233,6 +253,15 @@ impl Engine {
     pub(super) fn newest_file_number(&self) -> u64 {
         self.next_file.load(Ordering::Relaxed).saturating_sub(1)
     }
+}
+
+/// What a job takes from each level, as listeners are told.
+fn told_inputs(job: &Job) -> Vec<CompactionInput> {
+    let told = |input: &JobInput| CompactionInput {
+        level: input.level,
+        table_count: input.file_numbers.len(),
+    };
+    job.inputs.iter().map(told).collect()
 }
 
 /// The inputs of a job, oldest first, as they are in the version it starts from.

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 
 use super::engine::Engine;
 use crate::error::{Error, Result};
+use crate::event::Event;
 
 impl Engine {
     /// Refuses all further calls, tells background work to stop, and seals manifest and log.
@@ -37,6 +38,13 @@ impl Engine {
     /// Lets the next opener in. Called when the background threads have ended.
     pub(crate) fn release_lock(&self) {
         self.discard_spare();
-        drop(self.directory_lock.lock().take());
+        let held = self.directory_lock.lock().take();
+        // The first time; what was open for reading only tells nothing.
+        if held.is_some() && self.log.is_some() {
+            self.events().emit(|| Event::Closed);
+            self.events().deliver();
+            self.events().log().end();
+        }
+        drop(held);
     }
 }

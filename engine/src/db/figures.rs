@@ -60,6 +60,7 @@ impl Engine {
         stats.filter_true_positive_count = reads.found;
         stats.filter_false_positive_count = reads.absent;
         stats.listener_panic_count = self.events().panic_count();
+        stats.lost_event_count = self.events().log().lost_count();
         let held = self.snapshots.figures(&instant.layers, self.clock().now_ns());
         stats.snapshot_count = held.count;
         stats.oldest_snapshot_age = held.oldest_age;

@@ -27,6 +27,7 @@ use tephra_sstable::UnitKind;
 use crate::batch::Batch;
 use crate::bit_keyspace::BitKeyspace;
 use crate::error::{Error, Result};
+use crate::event_log::{self, EventHistory};
 use crate::iter::Range;
 use crate::key::KeyRange;
 use crate::keyspace::Keyspace;
@@ -329,6 +330,17 @@ impl Db {
     /// Numbers about the database now and since it was opened.
     pub fn stats(&self) -> Stats {
         self.handle().engine().stats()
+    }
+
+    /// What the event log still holds of what the database did: flushes, compactions, waits of writers, failures. Reads two files of at most
+    /// [`Options::event_log_bytes`] each. Lines that cannot be read are counted, not refused.
+    ///
+    /// # Errors
+    /// A file that is there cannot be read.
+    pub fn event_history(&self) -> Result<EventHistory> {
+        let engine = self.handle().engine();
+        engine.events().log().write();
+        event_log::read(&engine.directory)
     }
 
     /// Stops background work, seals and syncs the log and releases the lock. Other handles get

@@ -7,7 +7,7 @@
 //!  4  log segments behind the flushed one        replayed into frozen memtables, one a segment
 //!  5  a new manifest with a snapshot, CURRENT    the old manifest's torn tail, if any, is left behind
 //!  6  a new log segment that follows the replayed ones
-//!  7  files of ours that nothing names, removed
+//!  7  files of ours that nothing names, removed; the first line in the event log
 //! ```
 //!
 //! A crash at any point leaves what a crash before leaves: nothing is removed before step 5 is durable, and replayed segments
@@ -17,6 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use parking_lot::{Mutex, RwLock};
 use tephra_wal::LogWriter;
@@ -29,7 +30,8 @@ use crate::clock::SystemClock;
 use crate::compact::{CompactionCounters, HeldUpKeyspaces, RangeKills, Schedule};
 use crate::directory::{Directory, Listing};
 use crate::error::{Error, Result};
-use crate::event::Events;
+use crate::event::{Event, Events};
+use crate::event_log::EventLog;
 use crate::file_name::FileName;
 use crate::instant::{Instant, Layers};
 use crate::keyspace::{DEFAULT_KEYSPACE, Keyspaces};
@@ -53,7 +55,8 @@ impl Engine {
             .clone()
             .unwrap_or_else(|| Arc::new(SystemClock::new()));
         let mut directory = Directory::new(file_system, clock, path);
-        directory.events = Events::new(options.listeners.clone());
+        directory.events = Events::new(options.listeners.clone(), event_log(&directory, &options));
+        let began_ns = directory.clock.now_ns();
         #[cfg(feature = "planted-faults")]
         {
             directory.planted_fault = options.planted_fault;
@@ -71,11 +74,35 @@ impl Engine {
             recovered,
         };
         if options.read_only {
-            open_for_reading(directory, options, lock, found)
-        } else {
-            open_for_writing(directory, options, lock, found, &listing)
+            return open_for_reading(directory, options, lock, found);
         }
+        let engine = open_for_writing(directory, options, lock, found, &listing)?;
+        engine.tell_of_open(began_ns);
+        Ok(engine)
     }
+
+    /// The first event of the log.
+    fn tell_of_open(&self, began_ns: u64) {
+        self.events().log().begin();
+        let layers = self.layers();
+        self.events().emit(|| Event::Opened {
+            table_count: layers.version.tables().count(),
+            table_bytes: layers.version.tables().map(|table| table.file.len_bytes()).sum(),
+            dropped_log_bytes: self.counters.dropped_log_bytes(),
+            took: Duration::from_nanos(self.clock().now_ns().saturating_sub(began_ns)),
+        });
+        self.events().log().write();
+    }
+}
+
+fn event_log(directory: &Directory, options: &Options) -> EventLog {
+    let (file_system, clock) = (&directory.file_system, &directory.clock);
+    EventLog::new(
+        Arc::clone(file_system),
+        Arc::clone(clock),
+        &directory.path,
+        options.event_log_bytes,
+    )
 }
 
 /// Checks and makes the directory, and takes the lock.
@@ -372,7 +399,7 @@ fn remove_orphans(directory: &Directory, listing: &Listing, state: &ManifestStat
     let mut segments = Vec::new();
     for &name in &listing.own {
         let is_orphan = match name {
-            FileName::Current | FileName::Lock => false,
+            FileName::Current | FileName::Lock | FileName::Events | FileName::EventsOld => false,
             FileName::CurrentTmp | FileName::Manifest(_) => true,
             FileName::Segment(number) if !needed.contains(&number) => {
                 segments.push(name);

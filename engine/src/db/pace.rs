@@ -123,9 +123,15 @@ impl Engine {
             self.check_writable()?;
             self.work.wait_for_progress(ticket, LOOK_AGAIN);
         }
-        self.counters
-            .stalled(self.clock().now_ns().saturating_sub(began_ns));
+        self.was_stopped_since(began_ns);
         Ok(())
+    }
+
+    /// A commit was stopped, since then.
+    fn was_stopped_since(&self, began_ns: u64) {
+        let waited_ns = self.clock().now_ns().saturating_sub(began_ns);
+        self.counters.stalled(waited_ns);
+        self.events().log().note_stall(Duration::from_nanos(waited_ns));
     }
 
     /// Waits as long as the backlog asks for. Called without locks.
@@ -139,25 +145,27 @@ impl Engine {
         if self.options.background == Background::Threads && !backlog.is_full() {
             self.work.wait_for_progress(self.work.ticket(), backlog.delay());
         }
-        let outcome = self.wait_while_full(touched);
-        self.counters
-            .stalled(self.clock().now_ns().saturating_sub(began_ns));
-        outcome
+        if self.backlog(touched).is_full() {
+            let outcome = self.wait_while_full(touched);
+            self.was_stopped_since(began_ns);
+            return outcome;
+        }
+        let waited_ns = self.clock().now_ns().saturating_sub(began_ns);
+        self.counters.stalled(waited_ns);
+        self.events().log().note_slowdown(Duration::from_nanos(waited_ns));
+        Ok(())
     }
 
-    /// Waits while the backlog is full, and tells of it.
+    /// Waits while the full backlog is full, and tells of it.
     fn wait_while_full(&self, touched: &[Keyspace]) -> Result<()> {
-        if !self.backlog(touched).is_full() {
-            return Ok(());
-        }
         let began_ns = self.clock().now_ns();
         self.events().emit(|| Event::StallBegun);
-        self.events().deliver();
+        self.events().tell();
         let outcome = self.wait_for_room(touched);
         self.events().emit(|| Event::StallEnded {
             waited: Duration::from_nanos(self.clock().now_ns().saturating_sub(began_ns)),
         });
-        self.events().deliver();
+        self.events().tell();
         outcome
     }
 

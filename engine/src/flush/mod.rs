@@ -34,10 +34,28 @@ use crate::version::{Change, Edit};
 use resolve::Resolution;
 use sort::Sorted;
 
+/// Tables that were written.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Written {
+    pub(crate) table_count: usize,
+    pub(crate) record_count: u64,
+    pub(crate) len_bytes: u64,
+}
+
+impl Written {
+    pub(crate) fn of(tables: &BTreeMap<u64, Arc<TableFile>>) -> Written {
+        Written {
+            table_count: tables.len(),
+            record_count: tables.values().map(|file| file.record().record_count).sum(),
+            len_bytes: tables.values().map(|file| file.len_bytes()).sum(),
+        }
+    }
+}
+
 impl Engine {
-    /// Flushes the oldest frozen memtable. Returns the bytes of the tables written, `None` if there was no memtable.
+    /// Flushes the oldest frozen memtable. Returns what was written, `None` if there was no memtable.
     /// One flush runs at a time, so generations reach the manifest in order.
-    pub(crate) fn flush_oldest(&self) -> Result<Option<u64>> {
+    pub(crate) fn flush_oldest(&self) -> Result<Option<Written>> {
         let _one_at_a_time = self.flushing.lock();
         let layers = self.layers();
         let Some(frozen) = layers.frozen.last() else {
@@ -50,9 +68,9 @@ impl Engine {
             self.remove_tables(tables.keys().copied());
             return Err(error);
         }
-        let written_bytes: u64 = tables.values().map(|file| file.len_bytes()).sum();
+        let written = Written::of(&tables);
         self.install_flush(frozen.segment, tables, resolution)?;
-        self.counters.flushed(written_bytes);
+        self.counters.flushed(written.len_bytes);
         if let Some(log) = &self.log {
             log.forget_through(frozen.segment);
         }
@@ -61,7 +79,7 @@ impl Engine {
         self.work.request_compaction();
         // Deletes that shielded what is in tables now can be settled.
         self.request_resolution();
-        Ok(Some(written_bytes))
+        Ok(Some(written))
     }
 
     /// Writes, syncs and opens the tables of each keyspace with live entries.

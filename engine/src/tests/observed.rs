@@ -305,7 +305,8 @@ fn listeners_are_told_of_flushes_compactions_tables_and_failures_in_order() {
             event,
             Event::FlushEnded {
                 error: None,
-                written_bytes: 1..
+                written_bytes: 1..,
+                ..
             }
         )),
         3

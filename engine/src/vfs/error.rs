@@ -15,6 +15,8 @@ pub enum Operation {
     Inspect,
     /// Make a new file.
     Create,
+    /// Open a file for appending.
+    OpenAppend,
     /// Write to a file under construction.
     Write,
     /// Make a file durable.
@@ -52,6 +54,7 @@ impl fmt::Display for Operation {
             Self::List => "list",
             Self::Inspect => "inspect",
             Self::Create => "create",
+            Self::OpenAppend => "open for appending",
             Self::Write => "write",
             Self::Sync => "sync",
             Self::Map => "map",

@@ -190,6 +190,15 @@ impl FileSystem for FaultFs {
         }))
     }
 
+    fn open_append(&self, path: &Path) -> Result<Box<dyn WritableFile>, FsError> {
+        self.faults.check(Operation::OpenAppend, path)?;
+        Ok(Box::new(FaultFile {
+            inner: self.inner.open_append(path)?,
+            path: path.to_owned(),
+            faults: self.faults.clone(),
+        }))
+    }
+
     fn open_map(&self, path: &Path) -> Result<FileBytes, FsError> {
         let bytes = || self.inner.open_map(path);
         match self.faults.call(Operation::Map, path) {

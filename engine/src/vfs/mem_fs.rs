@@ -164,6 +164,17 @@ impl FileSystem for MemFs {
         Ok(Box::new(self.open(path, file)))
     }
 
+    fn open_append(&self, path: &Path) -> Result<Box<dyn WritableFile>, FsError> {
+        let mut machine = self.machine.lock();
+        let file = match machine.node(path) {
+            None => machine.create(path, Contents::default()),
+            Some(_) => machine.file(path),
+        };
+        Ok(Box::new(
+            self.open(path, file.context(Operation::OpenAppend, path)?),
+        ))
+    }
+
     fn open_map(&self, path: &Path) -> Result<FileBytes, FsError> {
         let mut machine = self.machine.lock();
         Ok(FileBytes::memory(

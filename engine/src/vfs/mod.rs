@@ -98,6 +98,9 @@ pub trait FileSystem: Send + Sync + fmt::Debug {
     /// ([`io::ErrorKind::AlreadyExists`]).
     fn create_new(&self, path: &Path) -> Result<Box<dyn WritableFile>, FsError>;
 
+    /// A file for appending to what it holds; made if it is missing. For files whose readers know that the end may be torn.
+    fn open_append(&self, path: &Path) -> Result<Box<dyn WritableFile>, FsError>;
+
     /// The contents of a finished file, without reading them all where the system can map files.
     fn open_map(&self, path: &Path) -> Result<FileBytes, FsError>;
 

@@ -99,6 +99,17 @@ impl FileSystem for StdFs {
         }))
     }
 
+    fn open_append(&self, path: &Path) -> Result<Box<dyn WritableFile>, FsError> {
+        let open = OpenOptions::new().append(true).create(true).open(path);
+        Ok(Box::new(StdFile {
+            file: BufWriter::with_capacity(
+                WRITE_BUFFER_LEN_BYTES,
+                open.context(Operation::OpenAppend, path)?,
+            ),
+            path: path.to_owned(),
+        }))
+    }
+
     fn open_map(&self, path: &Path) -> Result<FileBytes, FsError> {
         let map = || -> io::Result<FileBytes> {
             let file = open_file(path)?;

@@ -22,6 +22,8 @@ pub(crate) struct Settings {
     pub(crate) l0_tables_max: usize,
     pub(crate) frozen_memtables_max: usize,
     pub(crate) manifest_bytes: u64,
+    /// 0 for no event log.
+    pub(crate) event_log_bytes: u64,
     /// Writers never have to help with the background's work, so that operations may run in the middle of it.
     pub(crate) is_roomy: bool,
 }
@@ -43,6 +45,7 @@ impl Settings {
             frozen_memtables_max: if is_roomy { 10 } else { 1 + rng.index(4) },
             manifest_bytes: rng.pick(&[1, 300, 900, 3000, 100_000]),
             is_roomy,
+            event_log_bytes: rng.pick(&[0, 300, 2_000]),
         }
     }
 
@@ -54,6 +57,7 @@ impl Settings {
             .l0_tables_max(self.l0_tables_max)
             .frozen_memtables_max(self.frozen_memtables_max)
             .manifest_bytes(self.manifest_bytes)
+            .event_log_bytes(self.event_log_bytes)
             .background(Background::Manual)
             .durability(Durability::Process)
             .clock(clock)
