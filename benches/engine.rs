@@ -6,6 +6,7 @@
 //! put            one record a commit, and 1,000 a commit; beside them the log and the ordered map that they go through
 //! get            hits and misses in one cached table; beside them the same table without the engine
 //! scan           forward and backward over one table, eight overlapping tables, and a memtable
+//! seek           the next ten entries from random keys on, by a range each and by one range that is sent around
 //! snapshot       taking one, and letting it go
 //! queue          push at the tail, pop at the head by scan and delete: the pop's time by tenths of the run
 //! deleted run    a seek to the front of 100,000 adjacent keys, before and after they are deleted; nothing is compacted
@@ -52,10 +53,11 @@ fn main() {
         report,
     };
     type Section = (&'static str, fn(&mut Bench));
-    let sections: [Section; 7] = [
+    let sections: [Section; 8] = [
         ("put", Bench::put),
         ("get", Bench::get),
         ("scan", Bench::scan),
+        ("seek", Bench::seek),
         ("snapshot", Bench::snapshot),
         ("queue", Bench::queue),
         ("deleted run", Bench::deleted_run),
@@ -288,25 +290,72 @@ impl Bench {
         );
     }
 
+    /// A database with every so manyth record in each of some tables, or all in the memtable.
+    fn in_tables(records: &[([u8; KEY_BYTES], [u8; VALUE_BYTES])], tables: usize) -> Scratch {
+        let scratch = Scratch::new(manual(records.len()));
+        for table in 0..tables.max(1) {
+            for (key, value) in records.iter().skip(table).step_by(tables.max(1)) {
+                scratch.db.put(key, value).unwrap();
+            }
+            if tables > 0 {
+                scratch.db.flush().unwrap();
+            }
+        }
+        assert_eq!(scratch.db.stats().table_count, tables);
+        scratch
+    }
+
+    fn seek(&mut self) {
+        let count = self.size(400_000, 40_000);
+        let records = records(count);
+        let seeks = self.size(40_000, 4_000);
+        let starts: Vec<usize> = shuffled(&(0..count - 10).collect::<Vec<_>>(), 3)
+            .into_iter()
+            .take(seeks)
+            .collect();
+        let sum: u64 = starts
+            .iter()
+            .flat_map(|&start| &records[start..start + 10])
+            .map(|(_, value)| digest(value))
+            .sum();
+        let ten = |range: &mut tephradb::Range| {
+            let mut sum = 0;
+            for _ in 0..10 {
+                sum += digest(range.lend_next().unwrap().unwrap().1);
+            }
+            sum
+        };
+        for (fixture, tables) in [("seek/1 table", 1), ("seek/8 tables", 8), ("seek/memtable", 0)] {
+            let scratch = Self::in_tables(&records, tables);
+            let starts = || starts.iter().map(|&start| &records[start].0);
+            self.compare(
+                fixture,
+                count,
+                seeks,
+                &[sum, sum],
+                &mut [
+                    Variant::new("range_each", || {
+                        starts().map(|key| ten(&mut scratch.db.range(&key[..]..))).sum()
+                    }),
+                    Variant::new("one_range", || {
+                        let mut range = scratch.db.iter();
+                        let mut from = |key: &[u8; KEY_BYTES]| {
+                            range.seek(key);
+                            ten(&mut range)
+                        };
+                        starts().map(&mut from).sum()
+                    }),
+                ],
+            );
+        }
+    }
+
     fn scan(&mut self) {
         let count = self.size(400_000, 40_000);
         let records = records(count);
         let sum: u64 = records.iter().map(|(_, value)| digest(value)).sum();
-        let build = |tables: usize| {
-            let scratch = Scratch::new(manual(count));
-            for table in 0..tables.max(1) {
-                for (key, value) in records.iter().skip(table).step_by(tables.max(1)) {
-                    scratch.db.put(key, value).unwrap();
-                }
-                if tables > 0 {
-                    scratch.db.flush().unwrap();
-                }
-            }
-            assert_eq!(scratch.db.stats().table_count, tables);
-            scratch
-        };
         for (fixture, tables) in [("scan/1 table", 1), ("scan/8 tables", 8), ("scan/memtable", 0)] {
-            let scratch = build(tables);
+            let scratch = Self::in_tables(&records, tables);
             let read = |item: tephradb::Result<(tephradb::Key, tephradb::Value)>| digest(&item.unwrap().1);
             self.compare(
                 fixture,

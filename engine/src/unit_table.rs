@@ -300,6 +300,18 @@ impl Cursor<'_> {
         }
     }
 
+    /// Goes to the first record whose key is at least `key`; gives its ordinal, or the record count behind the last.
+    pub(crate) fn seek(&mut self, key: &[u8]) -> Result<u64, TableError> {
+        match self {
+            Cursor::Byte(cursor) => cursor.seek(key).map(|_| cursor.ordinal()),
+            Cursor::Bit(bit) => {
+                let key = bits_of(key);
+                bit.go(|cursor| cursor.seek(key.as_str()))?;
+                Ok(bit.cursor.ordinal())
+            }
+        }
+    }
+
     /// Goes to a record. Whether there is one.
     pub(crate) fn seek_ordinal(&mut self, ordinal: u64) -> Result<bool, TableError> {
         match self {

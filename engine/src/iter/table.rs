@@ -37,20 +37,32 @@ pub(crate) struct TableSource {
     rest: Range<u64>,
     /// The ordinal stood on.
     ordinal: Option<u64>,
+    /// The ordinal that the cursor was sent to by key, until that is looked at.
+    landed: Option<u64>,
 }
 
 impl TableSource {
-    /// Stands on the first live record between the bounds, in walking direction. Two searches and a seek.
+    /// Stands on the first live record between the bounds, in walking direction. A search a bound, and a seek where none of them
+    /// was it.
     pub(crate) fn new(
         view: TableView,
         overlays: &[Overlay],
         bounds: &Bounds,
         direction: Direction,
     ) -> Result<Self> {
-        let rest = view
-            .file
-            .ordinals(bound_as_slice(&bounds.0), bound_as_slice(&bounds.1))?;
-        let cell = TableAndCursor::new(Arc::clone(&view.file), |file| file.cursor());
+        let file = Arc::clone(&view.file);
+        let mut cell = TableAndCursor::new(Arc::clone(&file), |file| file.cursor());
+        let upper = bound_as_slice(&bounds.1);
+        let (rest, landed) = match (direction, &bounds.0) {
+            // The search for the bound is the seek.
+            (Direction::Forward, Bound::Included(key)) => {
+                let landed = cell.with_dependent_mut(|_, cursor| cursor.seek(key));
+                let landed = landed.map_err(|error| file.error(error))?;
+                let end = file.ordinals(Bound::Unbounded, upper)?.end;
+                (landed..end.max(landed), Some(landed))
+            }
+            (_, lower) => (file.ordinals(bound_as_slice(lower), upper)?, None),
+        };
         let mut source = TableSource {
             cell,
             early_kills: EarlyKills::new(overlays.iter(), view.file.number(), direction),
@@ -58,6 +70,7 @@ impl TableSource {
             direction,
             rest,
             ordinal: None,
+            landed,
         };
         source.advance()?;
         Ok(source)
@@ -93,8 +106,11 @@ impl TableSource {
             return Ok(());
         };
         let current = self.ordinal;
+        let landed = self.landed.take();
         let moved = self.cell.with_dependent_mut(|_, cursor| {
-            if current.is_some_and(|current| current + 1 == next) {
+            if landed == Some(next) {
+                Ok(true)
+            } else if current.is_some_and(|current| current + 1 == next) {
                 cursor.next()
             } else if current.is_some_and(|current| next + 1 == current) {
                 cursor.prev()
