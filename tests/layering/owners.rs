@@ -1,7 +1,7 @@
 //! Files, clocks, threads, processes, randomness and `unsafe` stay in the files that own them.
 //!
 //! Read are the sources of the libraries and the command (`src/` of every package), without their unit tests
-//! (`tests.rs`, `tests/`, `#[cfg(test)]` modules), which may use threads and folders of their own. Everything that touches the world
+//! (`tests.rs`, `tests/`, `#[cfg(test)]` modules) and without benches, which may use threads and folders of their own. Everything that touches the world
 //! passes one of the owners below: that is what lets a whole database run on a simulated machine.
 
 use super::source::uses;
@@ -188,7 +188,7 @@ const OWNERS: &[(&str, &str, &str)] = &[
 ];
 
 fn is_library_source(file: &str) -> bool {
-    let in_tests = file.ends_with("/tests.rs") || file.contains("/tests/");
+    let in_tests = file.ends_with("/tests.rs") || file.contains("/tests/") || file.starts_with("benches/");
     (file.starts_with("src/") || file.contains("/src/")) && file.ends_with(".rs") && !in_tests
 }
 
