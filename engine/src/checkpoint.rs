@@ -141,6 +141,8 @@ impl Copy {
     fn finish(&mut self, mut state: ManifestState) -> Result<()> {
         let number = state.next_file.max(1);
         state.next_file = number + 1;
+        // The log stays behind.
+        state.log_segment = 0;
         self.made.extend([
             FileName::Manifest(number),
             FileName::CurrentTmp,

@@ -146,6 +146,7 @@ impl Directory {
             number,
             salt,
             boot_id,
+            reserved_bytes: 0,
         }
     }
 }

@@ -3,8 +3,8 @@
 //!
 //! ```text
 //!   0        8        12       16        24       32        48          60       64
-//!   | magic  | version| zero   | number  | salt   | boot id | zero      | CRC-32 |
-//!      8         4        4        8         8        16         12          4
+//!   | magic  | version| zero   | number  | salt   | boot id | reserved, zero | CRC-32 |
+//!      8         4        4        8         8        16         8, 4         4
 //! ```
 //!
 //! All numbers are little-endian; the CRC covers the 60 bytes before it. The header lies in one sector, and is made
@@ -54,6 +54,9 @@ pub struct FileHeader {
     pub salt: u64,
     /// The boot in which the file was made.
     pub boot_id: BootId,
+    /// Length that the file was given when it was made, and has until it is closed in order: one that is shorter was cut. 0 for a file
+    /// that grows as it is written.
+    pub reserved_bytes: u64,
 }
 
 impl FileHeader {
@@ -65,6 +68,7 @@ impl FileHeader {
             number,
             salt,
             boot_id,
+            reserved_bytes: 0,
         }
     }
 
@@ -77,6 +81,7 @@ impl FileHeader {
         bytes[16..24].copy_from_slice(&self.number.to_le_bytes());
         bytes[24..32].copy_from_slice(&self.salt.to_le_bytes());
         bytes[32..48].copy_from_slice(&self.boot_id.0);
+        bytes[48..56].copy_from_slice(&self.reserved_bytes.to_le_bytes());
         let checksum = crc32fast::hash(&bytes[..60]);
         bytes[60..].copy_from_slice(&checksum.to_le_bytes());
         bytes
@@ -136,6 +141,7 @@ impl FileHeader {
             number,
             salt: u64::from_le_bytes(array(&header[24..32])),
             boot_id: BootId(array(&header[32..48])),
+            reserved_bytes: u64::from_le_bytes(array(&header[48..56])),
         }))
     }
 }

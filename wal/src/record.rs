@@ -37,7 +37,7 @@ pub enum RecordKind {
     Begin = 2,
     /// Everything before the offset in the payload, and all earlier segments, had reached the disk when this was written.
     SyncMark = 3,
-    /// Last record: nothing follows.
+    /// Last record: the number of the segment in which the log goes on, or nothing if the log was closed.
     Seal = 4,
 }
 

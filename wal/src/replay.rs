@@ -10,7 +10,8 @@
 //! 1. The *chain* is walked back from the newest segment in use along the `Begin` records (past one whose `Begin` is lost, to the
 //!    one before it). Each of them also says where the segment before it ended: its *limit*. What lies beyond a limit was given up, or broken, when the next segment began.
 //! 2. The records of the chain are handed out in order. A segment ends well at its limit; the newest one at its seal, or
-//!    where nothing but zeros follow.
+//!    where nothing but zeros follow in a file that has its whole length. A seal that names the next segment is no end of the log unless
+//!    that segment, or a later one, is there.
 //! 3. Anything else is a *bad place*. Either it is the end of what survived a crash, and everything after it is dropped and
 //!    reported; or it is damage, and an error. `judge.rs` tells them apart.
 //!
@@ -58,6 +59,7 @@ struct Segment<'a> {
     number: u64,
     bytes: &'a [u8],
     boot_id: BootId,
+    reserved_bytes: u64,
     framing: Framing,
     /// The `Begin` record: where the segment before ended. `None` if it is not there, or not whole.
     begin: Option<LogPosition>,
@@ -85,9 +87,15 @@ impl<'a> Segment<'a> {
             number,
             bytes,
             boot_id: header.boot_id,
+            reserved_bytes: header.reserved_bytes,
             framing,
             begin,
         }))
+    }
+
+    /// The file has lost its end, or given it back when it was sealed.
+    fn is_cut_short(&self) -> bool {
+        (self.bytes.len() as u64) < self.reserved_bytes
     }
 
     /// Bytes behind the header that are not all zero: something was written, even if its first record is lost.
@@ -104,6 +112,8 @@ impl<'a> Segment<'a> {
 pub struct Replay<'a> {
     boot_id: BootId,
     segments: Vec<Segment<'a>>,
+    /// The newest segment given, with a header or without.
+    newest_given: u64,
     /// Indexes into `segments`, oldest first.
     chain: Vec<usize>,
     /// Place in `chain`, and offset there.
@@ -130,6 +140,7 @@ impl<'a> Replay<'a> {
         let mut replay = Self {
             boot_id: options.boot_id,
             segments,
+            newest_given: given.last().map_or(0, |segment| segment.number),
             chain: Vec::new(),
             link: 0,
             offset: HEADER_LEN_BYTES,
@@ -191,6 +202,13 @@ impl<'a> Replay<'a> {
             .begin
             .map(|before| before.segment)
             .filter(|&segment| segment != 0)
+    }
+
+    /// Whether a segment is there with what is on the disk before it is used: its header and, if it was begun or not, its whole length.
+    #[must_use]
+    pub fn is_prepared(&self, segment: u64) -> bool {
+        let mut given = self.segments.iter().filter(|given| given.number == segment);
+        given.any(|segment| segment.begin.is_some() || segment.is_used() || !segment.is_cut_short())
     }
 
     /// What was read so far, and at the end how it ended.
@@ -263,7 +281,13 @@ impl<'a> Replay<'a> {
                     return Err(damaged(DamageKind::OutOfPlace { kind: record.kind }));
                 }
                 RecordKind::Seal => {
-                    self.report.is_sealed = self.link + 1 == self.chain.len();
+                    let is_newest = self.link + 1 == self.chain.len();
+                    match <[u8; 8]>::try_from(record.payload) {
+                        _ if record.payload.is_empty() => self.report.is_sealed = is_newest,
+                        Ok(next) if is_newest => self.check_next(number, u64::from_le_bytes(next))?,
+                        Ok(_) => {}
+                        Err(_) => return Err(damaged(DamageKind::OutOfPlace { kind: record.kind })),
+                    }
                     self.next_segment();
                 }
             }
@@ -271,14 +295,34 @@ impl<'a> Replay<'a> {
         Ok(None)
     }
 
+    /// The newest segment is sealed, and its seal names the next. That one had its name and its header on the disk before the seal was
+    /// written; it may be gone again if the log went on in a later one.
+    fn check_next(&self, sealed: u64, next: u64) -> Result<(), ReplayError> {
+        if self.newest_given < next {
+            return Err(ReplayError::MissingSegment {
+                segment: next,
+                named_by: sealed,
+            });
+        }
+        if self.newest_given == next && !self.is_prepared(next) {
+            return Err(ReplayError::Damaged {
+                segment: next,
+                offset: 0,
+                kind: DamageKind::Unprepared { named_by: sealed },
+            });
+        }
+        Ok(())
+    }
+
     fn next_segment(&mut self) {
         self.link += 1;
         self.offset = HEADER_LEN_BYTES;
     }
 
-    /// Is this the ordinary end of a log that nobody closed: nothing but zeros to the end of the file?
+    /// Is this the ordinary end of a log that nobody closed: nothing but zeros to the end of the file, which is where it was?
     fn ends_here(&self, index: usize, fault: RecordFault) -> bool {
         match fault {
+            _ if self.segments[index].is_cut_short() => false,
             RecordFault::EndOfFile => true,
             RecordFault::NothingWritten => self.segments[index].bytes[self.offset..]
                 .iter()

@@ -32,6 +32,11 @@ pub trait LogSegment: Send + fmt::Debug {
     /// Bytes the segment was made for.
     fn capacity_bytes(&self) -> u64;
 
+    /// Length that the file has from the start, whatever is appended, until [`LogSegment::trim`]; 0 if it grows with the appends.
+    fn reserved_bytes(&self) -> u64 {
+        0
+    }
+
     /// A handle that makes appended bytes durable.
     fn syncer(&self) -> Arc<dyn SegmentSync>;
 
@@ -64,6 +69,10 @@ impl<S: LogSegment + ?Sized> LogSegment for Box<S> {
 
     fn capacity_bytes(&self) -> u64 {
         (**self).capacity_bytes()
+    }
+
+    fn reserved_bytes(&self) -> u64 {
+        (**self).reserved_bytes()
     }
 
     fn syncer(&self) -> Arc<dyn SegmentSync> {

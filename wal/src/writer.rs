@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!   segment 7                                        segment 8
-//!   | header | Begin | Data | Data | Mark | ... | Seal |   | header | Begin(7, end) | Data | ...
-//!                                                      ^ end ----------^
+//!   | header | Begin | Data | Data | Mark | ... | Seal(8) |   | header | Begin(7, end) | Data | ...
+//!                                               ^ end ---------------------^
 //! ```
 //!
 //! A segment lives through: [`PreparedSegment::new`] writes and syncs its header (ahead of time, on any thread);
@@ -32,8 +32,8 @@ use crate::segment::{LogSegment, SegmentSync};
 pub(crate) const BEGIN_LEN_BYTES: usize = RECORD_HEADER_LEN_BYTES + 16;
 /// Bytes of a `SyncMark` record: header, offset.
 pub(crate) const SYNC_MARK_LEN_BYTES: usize = RECORD_HEADER_LEN_BYTES + 8;
-/// Bytes of a `Seal` record: the header alone.
-pub(crate) const SEAL_LEN_BYTES: usize = RECORD_HEADER_LEN_BYTES;
+/// Bytes of the longest `Seal` record: header, number of the segment that follows.
+pub(crate) const SEAL_LEN_BYTES: usize = RECORD_HEADER_LEN_BYTES + 8;
 
 /// A place in the log, between two records. Ordered as the log is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,8 +62,9 @@ impl<S: LogSegment> PreparedSegment<S> {
     ///
     /// # Errors
     /// The storage failed, or the segment is too small for anything; it holds nothing then and is to be removed.
-    pub fn new(mut segment: S, header: FileHeader) -> Result<Self, LogError> {
+    pub fn new(mut segment: S, mut header: FileHeader) -> Result<Self, LogError> {
         let number = header.number;
+        header.reserved_bytes = segment.reserved_bytes();
         let failed = |cause| LogError::SegmentFailed {
             segment: number,
             offset: 0,
@@ -215,9 +216,12 @@ impl<S: LogSegment> Tail<S> {
         self.write(RecordKind::SyncMark, &payload, crc32fast::hash(&payload))
     }
 
-    fn seal(&mut self) -> Result<(), LogError> {
+    /// Ends the segment; `next` is where the log goes on, if it does.
+    fn seal(&mut self, next: Option<u64>) -> Result<(), LogError> {
         if !self.sealed {
-            self.write(RecordKind::Seal, &[], 0)?;
+            let next = next.map(u64::to_le_bytes);
+            let payload = next.as_ref().map_or(&[][..], |number| &number[..]);
+            self.write(RecordKind::Seal, payload, crc32fast::hash(payload))?;
             self.sealed = true;
         }
         Ok(())
@@ -314,15 +318,16 @@ impl<S: LogSegment> LogWriter<S> {
     /// the `Begin` record of `next`. Returns the end of the old segment.
     ///
     /// # Errors
-    /// [`LogError::SyncFailed`] once a sync failed; [`LogError::SegmentFailed`] if `next` cannot be written: the old segment is
-    /// ended then, and another rotation may be tried.
+    /// [`LogError::SyncFailed`] once a sync failed; [`LogError::SegmentFailed`] if `next` cannot be written: the old segment goes on
+    /// then, and another rotation may be tried.
     pub fn rotate(&self, next: PreparedSegment<S>) -> Result<LogPosition, LogError> {
         let mut tail = self.tail.lock();
         self.commit.check()?;
-        // A seal that fails leaves a failed segment, which ends where its last whole record does.
-        drop(tail.seal());
         let end = tail.position();
         let mut fresh = Tail::begin(next, Some(end))?;
+        // From here on the next segment must be there. A seal that fails, as on a failed segment, is missed by nobody but him who
+        // removes that segment by hand.
+        drop(tail.seal(Some(fresh.number)));
         fresh.retired = std::mem::take(&mut tail.retired);
         fresh.retired.push(Unsynced {
             segment: tail.number,
@@ -349,7 +354,7 @@ impl<S: LogSegment> LogWriter<S> {
     /// [`LogError::SyncFailed`] or [`LogError::SegmentFailed`]; what was acknowledged is as durable as before.
     pub fn seal(&self) -> Result<(), LogError> {
         self.sync_through(self.end())?;
-        self.tail.lock().seal()?;
+        self.tail.lock().seal(None)?;
         self.sync_through(self.end())?;
         // Room that is not given back is no harm.
         drop(self.tail.lock().segment.trim());

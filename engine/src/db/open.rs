@@ -5,12 +5,13 @@
 //!  2  CURRENT -> manifest -> state               none: a new database, unless files of one lie around
 //!  3  every table of the state, opened           missing, or not the one the manifest means: an error
 //!  4  log segments behind the flushed one        replayed into frozen memtables, one a segment
-//!  5  a new manifest with a snapshot, CURRENT    the old manifest's torn tail, if any, is left behind
-//!  6  a new log segment that follows the replayed ones
+//!  5  a new log segment, made but not in use     so that the new manifest can say that it must be there
+//!  6  a new manifest with a snapshot, CURRENT    the old manifest's torn tail, if any, is left behind
+//!     the new segment is put in use, behind the replayed ones
 //!  7  files of ours that nothing names, removed; the first line in the event log
 //! ```
 //!
-//! A crash at any point leaves what a crash before leaves: nothing is removed before step 5 is durable, and replayed segments
+//! A crash at any point leaves what a crash before leaves: nothing is removed before step 6 is durable, and replayed segments
 //! stay until their memtables are flushed. Reading only does steps 1 to 4, with a shared lock.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +21,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use parking_lot::{Mutex, RwLock};
-use tephra_wal::LogWriter;
+use tephra_wal::{HEADER_LEN_BYTES, LogWriter};
 
 use super::engine::{Engine, Log, Writer, compaction_threads};
 use super::recovery::{self, Recovered};
@@ -205,11 +206,20 @@ fn read_state(directory: &Directory, options: &Options) -> Result<ManifestState>
         return Ok(state);
     }
     let leftover = directory.list()?.own.into_iter();
-    // A first open that was cut short leaves a lock and perhaps a manifest, never a segment or a table.
-    if let Some(data) = leftover
-        .into_iter()
-        .find(|name| matches!(name, FileName::Segment(_) | FileName::Table(_)))
-    {
+    // A first open that was cut short leaves a lock, perhaps a manifest and a segment that was never in use; never a table.
+    let mut data = None;
+    for name in leftover {
+        let is_data = match name {
+            FileName::Table(_) => true,
+            FileName::Segment(_) => {
+                let bytes = directory.file_system.read(&directory.path_of(name))?;
+                bytes.iter().skip(HEADER_LEN_BYTES).any(|&byte| byte != 0)
+            }
+            _ => false,
+        };
+        data = data.or(is_data.then_some(name));
+    }
+    if let Some(data) = data {
         return Err(Error::Inconsistent {
             path: directory.path_of(FileName::Current),
             expected: format!("the name of a manifest, since {data} lies beside"),
@@ -370,8 +380,9 @@ fn open_for_writing(
     if recovered.frozen.is_empty() {
         state.flushed_segment = state.flushed_segment.max(segment_number - 1);
     }
-    let manifest = Manifest::create(&directory, manifest_number, &state)?;
     let segment = prepare_segment(&directory, options.memtable_bytes, segment_number, 0, true)?;
+    state.log_segment = segment_number;
+    let manifest = Manifest::create(&directory, manifest_number, &state)?;
     let log =
         LogWriter::begin(segment, recovered.end).map_err(|failure| Error::from_log(&directory, failure))?;
     remove_orphans(&directory, listing, &state, &recovered);

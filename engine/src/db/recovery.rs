@@ -75,6 +75,7 @@ pub(crate) fn replay(
             found: "no such file".into(),
         });
     }
+    check_newest(directory, state, &files, &replay)?;
     let mut recovered = Recovered::default();
     let mut memtables: Vec<(Memtable, u64)> = given.iter().map(|_| (Memtable::default(), 0)).collect();
     for replayed in replay.by_ref() {
@@ -151,6 +152,33 @@ pub(crate) fn replay(
         );
     }
     Ok(recovered)
+}
+
+/// The newest segment that the manifest knows of must be there, with its header.
+fn check_newest(
+    directory: &Directory,
+    state: &ManifestState,
+    files: &[(u64, Vec<u8>)],
+    replay: &Replay<'_>,
+) -> Result<()> {
+    let number = state.log_segment;
+    if number <= state.flushed_segment || replay.is_prepared(number) {
+        return Ok(());
+    }
+    let path = directory.path_of(FileName::Segment(number));
+    let Some((_, bytes)) = files.iter().find(|(given, _)| *given == number) else {
+        return Err(Error::Inconsistent {
+            path,
+            expected: "this log segment".into(),
+            found: "no such file".into(),
+        });
+    };
+    Err(Error::Damaged {
+        path,
+        offset: 0,
+        expected: "a log segment of full length, made before the manifest named it".into(),
+        found: format!("{} bytes without a record", bytes.len()),
+    })
 }
 
 /// What of an operation on a keyspace of bit strings is no bit string. Everything behind the log relies on it.

@@ -25,6 +25,7 @@ pub(crate) mod write_table;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use crate::db::Engine;
 use crate::error::Result;
@@ -149,6 +150,10 @@ impl Engine {
             .extend(kept.values().map(|file| Change::AddTable(file.record().clone())));
         edit.changes.extend(kills.changes);
         edit.changes.push(Change::Flushed { segment });
+        // Name and header of a segment are on the disk before it is put in use.
+        edit.changes.push(Change::LogSegment {
+            number: self.active_segment.load(Ordering::Acquire),
+        });
         self.commit_edit(&mut versions, &edit, &kept, Some(segment))?;
         let intervals = resolution.intervals().chain(frozen.root.settled().iter());
         self.range_kills

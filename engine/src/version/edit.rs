@@ -13,6 +13,7 @@
 //!   7 next file          number                        no file with this number or a higher one was ever made
 //!   8 next keyspace      number                        no keyspace with this number or a higher one ever was
 //!   9 move table         number, level
+//!  10 log segment        number                        the log has come this far: the segment is there until it is flushed
 //! ```
 //!
 //! A flush is one edit: the new tables, the ordinals its deletes killed, the tables that emptied, the segment it
@@ -76,6 +77,9 @@ pub(crate) enum Change {
     MoveTable {
         number: u64,
         level: u32,
+    },
+    LogSegment {
+        number: u64,
     },
 }
 
@@ -153,6 +157,7 @@ fn encode_change(change: &Change, out: &mut Vec<u8>) {
         Change::Flushed { segment } => tagged(6, &[*segment]),
         Change::NextFile { number } => tagged(7, &[*number]),
         Change::MoveTable { number, level } => tagged(9, &[*number, u64::from(*level)]),
+        Change::LogSegment { number } => tagged(10, &[*number]),
         Change::NextKeyspace { number } => tagged(8, &[u64::from(*number)]),
     }
 }
@@ -211,7 +216,10 @@ fn decode_change(reader: &mut ByteReader<'_>) -> Result<Change, Malformed> {
         8 => Ok(Change::NextKeyspace {
             number: reader.varint_u32("a keyspace number")?,
         }),
-        tag => Err(start.malformed("the tag of a change, 1 to 9", format!("{tag}"))),
+        10 => Ok(Change::LogSegment {
+            number: reader.varint("a segment's number")?,
+        }),
+        tag => Err(start.malformed("the tag of a change, 1 to 10", format!("{tag}"))),
     }
 }
 
@@ -278,6 +286,7 @@ mod tests {
                     number: 300,
                     level: 1,
                 },
+                Change::LogSegment { number: 301 },
             ],
         }
     }

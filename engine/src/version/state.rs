@@ -47,6 +47,9 @@ pub(crate) struct ManifestState {
     tables_of: BTreeMap<u32, BTreeSet<u64>>,
     /// All segments up to this number are flushed.
     pub(crate) flushed_segment: u64,
+    /// The newest segment known to have been made, name and header on the disk, before the manifest said so. As long as it is not flushed it
+    /// must be there. 0: none is known.
+    pub(crate) log_segment: u64,
     /// No file with this number or a higher one was ever named by the manifest.
     pub(crate) next_file: u64,
 }
@@ -98,6 +101,11 @@ impl ManifestState {
             Change::Flushed { segment } => {
                 self.flushed_segment = self.flushed_segment.max(*segment);
                 self.next_file = self.next_file.max(segment.saturating_add(1));
+                Ok(())
+            }
+            Change::LogSegment { number } => {
+                self.log_segment = self.log_segment.max(*number);
+                self.next_file = self.next_file.max(number.saturating_add(1));
                 Ok(())
             }
             Change::NextKeyspace { number } => {
@@ -217,6 +225,11 @@ impl ManifestState {
                 number: self.next_file,
             },
         ];
+        if self.log_segment != 0 {
+            changes.push(Change::LogSegment {
+                number: self.log_segment,
+            });
+        }
         for (&number, keyspace) in &self.keyspaces {
             changes.push(Change::CreateKeyspace {
                 number,
@@ -294,11 +307,12 @@ mod tests {
             kill(5, &[9, 3]),
             Change::DropKeyspace { number: 2 },
             Change::Flushed { segment: 20 },
+            Change::LogSegment { number: 22 },
         ])
         .expect("consistent");
         assert_eq!(state.tables[&5].live_count(), 7, "kills unite");
         assert!(!state.tables.contains_key(&7), "tables go with their keyspace");
-        assert_eq!((state.next_file, state.next_keyspace), (21, 3));
+        assert_eq!((state.next_file, state.next_keyspace), (23, 3));
         assert_eq!(built_from(state.to_edit().changes), Ok(state));
     }
 

@@ -234,7 +234,10 @@ impl Version {
                     let dead = crate::planted::dead_before_kill(&table.file, dead);
                     table.dead = dead_set::with_added(dead, table.file.record_count(), ordinals);
                 }
-                Change::Flushed { .. } | Change::NextFile { .. } | Change::NextKeyspace { .. } => {}
+                Change::Flushed { .. }
+                | Change::NextFile { .. }
+                | Change::NextKeyspace { .. }
+                | Change::LogSegment { .. } => {}
             }
         }
         next

@@ -356,6 +356,10 @@ impl LogSegment for FaultSegment {
         self.inner.capacity_bytes()
     }
 
+    fn reserved_bytes(&self) -> u64 {
+        self.inner.reserved_bytes()
+    }
+
     fn syncer(&self) -> Arc<dyn SegmentSync> {
         let (inner, path) = (self.inner.syncer(), self.path.clone());
         Arc::new(FaultSyncer {

@@ -371,6 +371,10 @@ impl LogSegment for MemSegment {
         self.capacity_bytes
     }
 
+    fn reserved_bytes(&self) -> u64 {
+        self.capacity_bytes
+    }
+
     fn syncer(&self) -> Arc<dyn SegmentSync> {
         Arc::clone(&self.file) as Arc<dyn SegmentSync>
     }

@@ -157,6 +157,10 @@ impl LogSegment for MappedSegment {
         self.capacity as u64
     }
 
+    fn reserved_bytes(&self) -> u64 {
+        self.capacity as u64
+    }
+
     fn syncer(&self) -> Arc<dyn SegmentSync> {
         Arc::clone(&self.syncer) as Arc<dyn SegmentSync>
     }

@@ -6,6 +6,7 @@
 //!
 //! | evidence | why |
 //! |---|---|
+//! | a file shorter than its header says | it gets its length before it is used, and keeps it until it is sealed |
 //! | a sync mark beyond the place | it had reached the disk |
 //! | a valid record in a segment of today's boot | no power was lost since; a process writes in order |
 //! | the next segment, begun in another boot than this one | recovery had read this one from the disk, and found it good |
@@ -37,7 +38,10 @@ pub(super) struct BadPlace<'s, 'a> {
 impl BadPlace<'_, '_> {
     /// The damage, if it is one.
     pub(super) fn damage(&self) -> Option<DamageKind> {
-        let evidence = self.was_synced().or_else(|| self.was_followed());
+        let evidence = self.was_cut_short();
+        let evidence = evidence
+            .or_else(|| self.was_synced())
+            .or_else(|| self.was_followed());
         evidence.map(|evidence| DamageKind::Record {
             fault: self.fault,
             evidence,
@@ -48,6 +52,15 @@ impl BadPlace<'_, '_> {
     fn bytes(&self) -> &[u8] {
         let bytes = self.segments[self.index].bytes;
         &bytes[..self.limit.unwrap_or(bytes.len()).min(bytes.len())]
+    }
+
+    /// The file has lost its end.
+    fn was_cut_short(&self) -> Option<Evidence> {
+        let segment = &self.segments[self.index];
+        segment.is_cut_short().then_some(Evidence::CutShort {
+            reserved_bytes: segment.reserved_bytes,
+            found_bytes: segment.bytes.len() as u64,
+        })
     }
 
     /// A mark behind the place that covers it; in a later segment every mark does.

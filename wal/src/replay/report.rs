@@ -116,6 +116,11 @@ pub enum DamageKind {
         /// The record's end.
         found: u64,
     },
+    /// No header, or nothing behind it, though a whole fresh file was on the disk before something was written that needs it.
+    Unprepared {
+        /// The segment whose seal names this one.
+        named_by: u64,
+    },
     /// A bad record that no crash explains.
     Record {
         /// What is wrong with it.
@@ -144,6 +149,10 @@ impl fmt::Display for DamageKind {
             Self::BeyondLimit { limit, found } => {
                 write!(f, "a record ends at {found}, the segment was ended at {limit}")
             }
+            Self::Unprepared { named_by } => write!(
+                f,
+                "cut short before its first record, though segment {named_by} goes on here"
+            ),
             Self::Record { fault, evidence } => write!(f, "{fault}; {evidence}"),
         }
     }
@@ -166,6 +175,13 @@ pub enum Evidence {
     WasReplayed {
         /// That segment.
         next: LogPosition,
+    },
+    /// The file is shorter than it was made, and was not closed in order.
+    CutShort {
+        /// Length the header says.
+        reserved_bytes: u64,
+        /// Length of the file.
+        found_bytes: u64,
     },
     /// A valid record follows, and the bytes between are not those of a sector that was not written.
     NotALostSector {
@@ -192,6 +208,13 @@ impl fmt::Display for Evidence {
                 f.write_str("it was good when the next segment was begun")?;
                 at(f, next)
             }
+            Self::CutShort {
+                reserved_bytes,
+                found_bytes,
+            } => write!(
+                f,
+                "the file was made {reserved_bytes} bytes long and has {found_bytes}"
+            ),
             Self::NotALostSector { next } => {
                 f.write_str("a valid record follows and no sector in between was lost")?;
                 at(f, next)

@@ -1,7 +1,7 @@
 //! Several segments in a row: rotation, recoveries that follow recoveries, missing and lost segments.
 
 use crate::support::{BOOT, NEXT_BOOT, THIRD_BOOT, at, prepared, replay};
-use tephra_wal::{LogPosition, LogWriter, ReplayError};
+use tephra_wal::{DamageKind, LogPosition, LogWriter, ReplayError};
 
 /// Three segments of ten records each.
 fn three() -> (
@@ -49,6 +49,35 @@ fn segments_replay_in_order_and_from_any_first_one() {
     assert_eq!(replay(&without_the_middle, BOOT).unwrap_err(), missing);
     let emptied: [(u64, &[u8]); 3] = [given[0], (2, &[]), given[2]];
     assert_eq!(replay(&emptied, NEXT_BOOT).unwrap_err(), missing);
+}
+
+/// A segment that others went on from is sealed with the name of the next: the newest cannot go without a trace.
+#[test]
+fn a_missing_or_emptied_newest_segment_is_an_error() {
+    let (_, segments) = three();
+    let bytes: Vec<_> = segments.iter().map(|s| s.to_vec()).collect();
+    let given: Vec<(u64, &[u8])> = (1..).zip(bytes.iter().map(Vec::as_slice)).collect();
+    for boot in [BOOT, NEXT_BOOT] {
+        let missing = |segment, named_by| ReplayError::MissingSegment { segment, named_by };
+        assert_eq!(replay(&given[..2], boot).unwrap_err(), missing(3, 2));
+        assert_eq!(replay(&given[..1], boot).unwrap_err(), missing(2, 1));
+        for lost in [&[][..], &bytes[2][..63], &[0; 4_096]] {
+            let error = replay(&[given[0], given[1], (3, lost)], boot).unwrap_err();
+            let kind = DamageKind::Unprepared { named_by: 2 };
+            assert!(
+                matches!(error, ReplayError::Damaged { segment: 3, offset: 0, kind: found } if found == kind),
+                "{error}"
+            );
+        }
+        // Nothing in it had reached the disk: a power cut may leave that.
+        let (records, _) = replay(&[given[0], given[1], (3, &bytes[2][..64])], boot).unwrap();
+        assert_eq!(records.len(), 20);
+    }
+    // The log went on in a later segment: the next one may be gone.
+    let (later, unused) = prepared(5, BOOT, 4_096);
+    drop(later);
+    let (records, _) = replay(&[given[0], given[1], (5, &unused.to_vec())], BOOT).unwrap();
+    assert_eq!(records.len(), 20);
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! How one segment may end: cut short, flipped, torn, stale, sealed; and which of these are damage.
 
 use crate::support::{BOOT, NEXT_BOOT, Random, log_of, prepared, replay_one};
-use tephra_wal::{DamageKind, Evidence, LogWriter, RecordFault, ReplayError};
+use tephra_wal::{
+    DamageKind, Evidence, FileHeader, Framing, LogWriter, RecordFault, RecordKind, ReplayError,
+};
 
 const RECORDS: [&[u8]; 4] = [b"first", b"", b"the third one is somewhat longer", &[9; 9]];
 
@@ -63,6 +65,44 @@ fn every_truncation_gives_a_prefix() {
                 "zeros from {len}"
             );
         }
+    }
+}
+
+/// A file whose room is set aside has its whole length from the start, and gives the rest back when it is sealed.
+#[test]
+fn a_file_shorter_than_its_header_says_is_damaged_unless_it_ends_in_a_seal() {
+    let reserved_bytes = 2_000;
+    let header = FileHeader {
+        reserved_bytes,
+        ..FileHeader::log(7, 99, BOOT)
+    };
+    let framing = Framing::new(99);
+    let mut bytes = header.encode().to_vec();
+    let push = |bytes: &mut Vec<u8>, kind, payload: &[u8]| {
+        let (len, checksum) = (payload.len() as u32, crc32fast::hash(payload));
+        let header = framing.header(bytes.len() as u64, kind, len, checksum);
+        bytes.extend_from_slice(&header);
+        bytes.extend_from_slice(payload);
+    };
+    push(&mut bytes, RecordKind::Begin, &[0; 16]);
+    RECORDS
+        .iter()
+        .for_each(|record| push(&mut bytes, RecordKind::Data, record));
+    let mut sealed = bytes.clone();
+    push(&mut sealed, RecordKind::Seal, &[]);
+    bytes.resize(reserved_bytes as usize, 0);
+    for boot in [BOOT, NEXT_BOOT] {
+        assert_eq!(replay_one(&bytes, boot).unwrap().0, RECORDS);
+        // A power cut may leave a header alone, of a file that was never put in use.
+        assert!(replay_one(&bytes[..64], boot).unwrap().0.is_empty());
+        for len in 65..bytes.len() {
+            let error = replay_one(&bytes[..len], boot).expect_err(&format!("cut to {len}"));
+            let said = format!("made 2000 bytes long and has {len}");
+            assert!(error.to_string().contains(&said), "{error}");
+        }
+        let (records, report) = replay_one(&sealed, boot).unwrap();
+        assert!(records == RECORDS && report.is_sealed);
+        replay_one(&sealed[..sealed.len() - 1], boot).expect_err("the seal is cut");
     }
 }
 
