@@ -16,7 +16,7 @@
 //! away in one database frees no room while the other still names them.
 
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -34,10 +34,11 @@ impl Engine {
     pub(crate) fn checkpoint(&self, target: &Path) -> Result<()> {
         self.check_writable()?;
         let began_ns = self.clock().now_ns();
-        let mut copy = Copy::begin(&self.directory, target)?;
+        let refusal = |path, reason| Error::CheckpointTarget { path, reason };
+        let mut copy = NewDirectory::begin(&self.directory, target, refusal)?;
         let made = self.fill(&mut copy);
         match made {
-            Ok(_) => copy.lock = None,
+            Ok(_) => copy.keep(),
             Err(_) => copy.undo(),
         }
         let table_count = made?;
@@ -50,7 +51,7 @@ impl Engine {
     }
 
     /// Returns the number of tables.
-    fn fill(&self, copy: &mut Copy) -> Result<usize> {
+    fn fill(&self, copy: &mut NewDirectory) -> Result<usize> {
         self.flush_all()?;
         // The version keeps its files on disk until they are linked.
         let (state, version) = {
@@ -65,24 +66,24 @@ impl Engine {
     }
 }
 
-/// The new directory, and what of it was made so far.
-struct Copy {
-    directory: Directory,
+/// The directory of a new database, and what of it was made so far.
+pub(crate) struct NewDirectory {
+    pub(crate) directory: Directory,
     /// The directory itself is ours to remove.
     is_new: bool,
     /// Keeps openers out until everything is there.
     lock: Option<Box<dyn LockGuard>>,
-    made: Vec<FileName>,
+    pub(crate) made: Vec<FileName>,
 }
 
-impl Copy {
-    fn begin(source: &Directory, target: &Path) -> Result<Copy> {
-        let refuse = |reason| {
-            Err(Error::CheckpointTarget {
-                path: target.to_path_buf(),
-                reason,
-            })
-        };
+impl NewDirectory {
+    /// Makes and locks the directory, beside the database in `source`. It must not exist, or be empty; `refusal` says so otherwise.
+    pub(crate) fn begin(
+        source: &Directory,
+        target: &Path,
+        refusal: fn(PathBuf, &'static str) -> Error,
+    ) -> Result<NewDirectory> {
+        let refuse = |reason| Err(refusal(target.to_path_buf(), reason));
         if target.as_os_str().is_empty() {
             return refuse("the path is empty");
         }
@@ -95,7 +96,7 @@ impl Copy {
             Some(FileKind::Directory) => return refuse("the directory is not empty"),
             Some(_) => return refuse("a file of that name is in the way"),
         }
-        let mut copy = Copy {
+        let mut copy = NewDirectory {
             directory,
             is_new: kind.is_none(),
             lock: None,
@@ -152,8 +153,13 @@ impl Copy {
         Ok(())
     }
 
+    /// All is there: openers may come.
+    pub(crate) fn keep(&mut self) {
+        self.lock = None;
+    }
+
     /// Removes what was made, `CURRENT` first. What cannot be removed stays; it is no database.
-    fn undo(&mut self) {
+    pub(crate) fn undo(&mut self) {
         self.lock = None;
         for &name in self.made.iter().rev() {
             drop(self.directory.remove(name));

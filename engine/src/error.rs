@@ -353,6 +353,15 @@ pub enum Error {
         name: String,
     },
 
+    /// A repaired database cannot be made there. Nothing was written.
+    #[error("cannot repair into {}: {reason}", path.display())]
+    RepairTarget {
+        /// The directory asked for.
+        path: PathBuf,
+        /// What is in the way.
+        reason: &'static str,
+    },
+
     /// The database was closed.
     #[error("the database is closed")]
     Closed,

@@ -23,6 +23,7 @@
 //! | `compact` | runs what the picker decides, carries late kills along |
 //! | `overlay` | what deletes killed in tables before their flush |
 //! | `version`, `table_file`, `dead_set` | the tables in force, the manifest that remembers them |
+//! | `repair` | a new database of what can be read of a damaged one |
 //! | `stats`, `event`, `event_log`, `size_estimate` | what the database tells of itself |
 //! | `background` | the threads, what they are asked for, who waits for them |
 //! | [`vfs`], [`clock`] | everything outside: files, locks, time; real and simulated |
@@ -60,6 +61,7 @@ mod overlay;
 #[cfg(feature = "planted-faults")]
 mod planted;
 mod read_counters;
+mod repair;
 mod settings;
 mod size_estimate;
 mod snapshot;
@@ -89,6 +91,7 @@ pub use law::{AddU64, AppendBytes, Compose, ComposeWithKey, Composed, LawFailure
 pub use options::{Background, Durability, KeyspaceOptions, Options};
 #[cfg(feature = "planted-faults")]
 pub use planted::PlantedFault;
+pub use repair::{Loss, RepairOptions, RepairReport, SetAside, repair, repair_with};
 pub use size_estimate::SizeEstimate;
 pub use snapshot::Snapshot;
 pub use stats::{LevelStats, Stats};

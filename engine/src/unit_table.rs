@@ -8,14 +8,17 @@
 //!
 //! This is the only place that reads tables and knows what their keys are strings of.
 
+use std::io::Write;
 use std::ops::Range;
 
 use tephra_sstable::{
-    Bit, BitStr, BitString, Byte, Table, TableCursor, TableError, TableSection, UnitKind, VerifyReport,
+    Bit, BitStr, BitString, Byte, Salvaged, Table, TableCursor, TableError, TableSection, TableWriteError,
+    UnitKind, VerifyReport,
 };
 
 use crate::bit_key;
 use crate::read_counters::ReadCounters;
+use crate::settings::{KeyspaceSettings, REPLACE};
 use crate::vfs::FileBytes;
 
 /// Where a value lies in its table's file.
@@ -235,6 +238,30 @@ impl UnitTable {
                 table.lower_bound(next.as_str())
             }
         }
+    }
+
+    /// What the keys and values are strings of.
+    pub(crate) fn unit(&self) -> UnitKind {
+        match self {
+            UnitTable::Byte(_) => UnitKind::Byte,
+            UnitTable::Bit(_) => UnitKind::Bit,
+        }
+    }
+
+    /// Settings of a keyspace that could hold the table.
+    pub(crate) fn settings(&self) -> KeyspaceSettings {
+        let law = with_table!(self, table => &table.properties().composition_law);
+        KeyspaceSettings {
+            unit: self.unit(),
+            value_width_units: with_table!(self, table => table.meta().policy.fixed_width()),
+            law: (law != REPLACE).then(|| law.clone()),
+            target_table_bytes: None,
+        }
+    }
+
+    /// Writes a table of the records that can be read.
+    pub(crate) fn salvage<W: Write>(&self, out: W) -> Result<(W, Salvaged), TableWriteError> {
+        with_table!(self, table => table.salvage(out))
     }
 
     /// Checks everything that one table can be asked alone.

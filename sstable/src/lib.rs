@@ -43,7 +43,7 @@ pub use container::{Properties, TableError, TableRule, TableSection};
 pub use error::{FormatError, Rule, Section};
 pub use front_coding::{EncodedCursor, Frame, KeyCursor, encode_batch};
 pub use policy::{BackspaceCode, Policy, PolicyError, ValueLayout};
-pub use reader::{Located, Lookup, Table, TableCursor, VerifyReport};
+pub use reader::{Located, Lookup, LostRecords, Salvaged, Table, TableCursor, VerifyReport};
 pub use stream::{EncodedStream, EncodedView, StreamMeta};
 pub use unit::{Bit, Byte, Unit, UnitKind};
 pub use writer::{

@@ -22,7 +22,8 @@ pub use framed_file::FramedFile;
 pub use header::{BootId, FORMAT_VERSION, FileHeader, HEADER_LEN_BYTES, LOG_MAGIC};
 pub use record::{Framing, PAYLOAD_LEN_BYTES_MAX, RECORD_HEADER_LEN_BYTES, Record, RecordFault, RecordKind};
 pub use replay::{
-    DamageKind, Dropped, Evidence, Replay, ReplayError, ReplayOptions, ReplayReport, Replayed, SegmentBytes,
+    DamageKind, Dropped, Evidence, Gap, Replay, ReplayError, ReplayOptions, ReplayReport, Replayed, Salvage,
+    SegmentBytes, salvage,
 };
 pub use segment::{LogSegment, MemorySegment, SegmentSync};
 pub use writer::{LogPosition, LogWriter, PreparedSegment, WriterStats, segment_capacity_for};

@@ -19,10 +19,13 @@
 
 mod judge;
 mod report;
+mod salvage;
 
 use crate::header::{BootId, FileHeader, HEADER_LEN_BYTES, array};
 use crate::record::{Framing, Record, RecordFault, RecordKind};
 use crate::writer::{BEGIN_LEN_BYTES, LogPosition};
+
+pub use salvage::{Gap, Salvage, salvage};
 
 pub use report::{DamageKind, Dropped, Evidence, ReplayError, ReplayReport};
 
@@ -96,6 +99,11 @@ impl<'a> Segment<'a> {
     /// The file has lost its end, or given it back when it was sealed.
     fn is_cut_short(&self) -> bool {
         (self.bytes.len() as u64) < self.reserved_bytes
+    }
+
+    /// What is on the disk before the segment is used: its header, and its whole length.
+    fn is_prepared(&self) -> bool {
+        self.begin.is_some() || self.is_used() || !self.is_cut_short()
     }
 
     /// Bytes behind the header that are not all zero: something was written, even if its first record is lost.
@@ -204,11 +212,11 @@ impl<'a> Replay<'a> {
             .filter(|&segment| segment != 0)
     }
 
-    /// Whether a segment is there with what is on the disk before it is used: its header and, if it was begun or not, its whole length.
+    /// Whether a segment is there with what is on the disk before it is used.
     #[must_use]
     pub fn is_prepared(&self, segment: u64) -> bool {
         let mut given = self.segments.iter().filter(|given| given.number == segment);
-        given.any(|segment| segment.begin.is_some() || segment.is_used() || !segment.is_cut_short())
+        given.any(Segment::is_prepared)
     }
 
     /// What was read so far, and at the end how it ended.

@@ -35,6 +35,14 @@ pub(crate) enum Op<'a> {
 }
 
 impl Op<'_> {
+    /// The number of its keyspace.
+    pub(crate) fn keyspace(&self) -> u32 {
+        match self {
+            Op::Write(write) => write.keyspace,
+            Op::DeleteRange(interval) => interval.keyspace(),
+        }
+    }
+
     /// Whether it only removes keys.
     pub(crate) fn is_delete(&self) -> bool {
         match self {

@@ -18,6 +18,7 @@ mod write;
 pub(crate) use engine::Engine;
 pub(crate) use handle::DbHandle;
 pub(crate) use open::{make_directory, sync_parent};
+pub(crate) use recovery::not_of_bits;
 
 use std::path::Path;
 use std::sync::Arc;

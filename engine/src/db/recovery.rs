@@ -182,14 +182,10 @@ fn check_newest(
 }
 
 /// What of an operation on a keyspace of bit strings is no bit string. Everything behind the log relies on it.
-fn not_of_bits(op: &Op<'_>, state: &ManifestState) -> Option<String> {
-    let keyspace = match op {
-        Op::Write(write) => write.keyspace,
-        Op::DeleteRange(interval) => interval.keyspace(),
-    };
+pub(crate) fn not_of_bits(op: &Op<'_>, state: &ManifestState) -> Option<String> {
     let is_of_bits = state
         .keyspaces
-        .get(&keyspace)
+        .get(&op.keyspace())
         .is_some_and(|keyspace| keyspace.settings.unit == UnitKind::Bit);
     if !is_of_bits {
         return None;

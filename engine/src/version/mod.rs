@@ -14,5 +14,5 @@ mod version;
 pub(crate) use edit::{Change, Edit, TableRecord};
 pub(crate) use manifest::Manifest;
 pub(crate) use set::{CommitError, VersionSet, cores_of};
-pub(crate) use state::{ManifestState, TableState};
+pub(crate) use state::{Contradiction, ManifestState, TableState};
 pub(crate) use version::{KeyspaceView, TableView, Version};

@@ -6,7 +6,7 @@ use clap::{Parser, Subcommand};
 
 use crate::demo::Demo;
 use crate::load::Load;
-use crate::look_after::{Stats, Verify};
+use crate::look_after::{Repair, Stats, Verify};
 use crate::read::{Get, Scan};
 use crate::stress::Stress;
 use crate::write::{Delete, Put};
@@ -18,7 +18,7 @@ for byte; with --escaped they are read in the printed form, so that what `scan` 
 
 Exit codes:
   0  done
-  1  the answer is no: `get` found no such key, `verify` found damage, a claim of `demo` did not hold, `stress` found a promise
+  1  the answer is no: `get` found no such key, `verify` found damage, `repair` lost something, a claim of `demo` did not hold, `stress` found a promise
      broken
   2  the command line is wrong
   3  a database, a file or standard output refused: the message says which and why";
@@ -50,6 +50,8 @@ pub(crate) enum Command {
     Delete(Delete),
     /// Reads and checks everything: checksums, order, directories, filters, counts
     Verify(Verify),
+    /// Makes a new database of what can be read of a damaged one, and says what is lost
+    Repair(Repair),
     /// Prints numbers about the database
     Stats(Stats),
     /// Runs the store on machines that fail, and checks that nothing promised is lost

@@ -15,6 +15,7 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<()> {
         Command::Put(put) => write::put(put),
         Command::Delete(delete) => write::delete(delete),
         Command::Verify(verify) => look_after::verify(&verify, out),
+        Command::Repair(repair) => look_after::repair(&repair, out),
         Command::Stats(stats) => look_after::stats(&stats, out),
         Command::Stress(stress) => stress::run(&stress, out),
     }

@@ -17,6 +17,9 @@ pub(crate) enum Failure {
     #[error("the database is not sound: {problem_count} problem(s), listed above")]
     Unsound { problem_count: usize },
 
+    #[error("{} holds what could be read: {count} thing(s) are lost or doubtful, listed above", into.display())]
+    NotAllRepaired { into: PathBuf, count: usize },
+
     #[error("the demo's claim does not hold: {claim}")]
     Wrong { claim: String },
 
@@ -69,6 +72,7 @@ impl Failure {
         ExitCode::from(match self {
             Failure::NotFound { .. }
             | Failure::Unsound { .. }
+            | Failure::NotAllRepaired { .. }
             | Failure::Wrong { .. }
             | Failure::Broken { .. } => 1,
             Failure::Argument { .. } => 2,

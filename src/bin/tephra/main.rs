@@ -6,7 +6,7 @@
 //!              ├── load        files of records, one a line
 //!              ├── read        get, scan: opened for reading only
 //!              ├── write       put, delete
-//!              ├── look_after  verify, stats
+//!              ├── look_after  verify, repair, stats
 //!              ├── demo        the whole store on real data, every claim checked
 //!              ├── stress      the store on machines that fail, every promise checked
 //!              │
