@@ -223,9 +223,11 @@ fn new_state(
             ordinals: table.dead,
         });
     }
-    let mut keyspace = state.next_keyspace.max(log.next_keyspace);
-    changes.push(Change::NextKeyspace { number: keyspace });
-    for (name, settings, mut record) in taken.strays {
+    let next_keyspace = state.next_keyspace.max(log.next_keyspace);
+    changes.push(Change::NextKeyspace {
+        number: next_keyspace,
+    });
+    for (keyspace, (name, settings, mut record)) in (next_keyspace..).zip(taken.strays) {
         record.keyspace = keyspace;
         changes.push(Change::CreateKeyspace {
             number: keyspace,
@@ -233,7 +235,6 @@ fn new_state(
             settings,
         });
         changes.push(Change::AddTable(record));
-        keyspace += 1;
     }
     state.apply(&Edit { changes })?;
     Ok((state, next_number))
