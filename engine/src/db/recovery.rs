@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::file_name::FileName;
 use crate::instant::FrozenMemtable;
 use crate::keyspace::Keyspaces;
-use crate::memtable::{Entry, EntryKind, Memtable, Refusals, merged};
+use crate::memtable::{Entry, EntryKind, Loader, Refusals, merged};
 use crate::version::{ManifestState, manifest};
 
 /// What the log held.
@@ -77,7 +77,7 @@ pub(crate) fn replay(
     }
     check_newest(directory, state, &files, &replay)?;
     let mut recovered = Recovered::default();
-    let mut memtables: Vec<(Memtable, u64)> = given.iter().map(|_| (Memtable::default(), 0)).collect();
+    let mut memtables: Vec<(Loader, u64)> = given.iter().map(|_| (Loader::default(), 0)).collect();
     for replayed in replay.by_ref() {
         let replayed = replayed.map_err(error_of)?;
         let LogPosition { segment, offset } = replayed.position;
@@ -99,12 +99,13 @@ pub(crate) fn replay(
                 found,
             });
         }
-        let (memtable, log_bytes) = &mut memtables[index];
+        let (loader, log_bytes) = &mut memtables[index];
         for op in ops {
             match op {
-                Op::DeleteRange(interval) => memtable.delete_range(interval, true),
+                Op::DeleteRange(interval) => loader.memtable().delete_range(interval, true),
                 Op::Write(write) if write.kind == EntryKind::Merge => {
                     let found = cores.get(&write.keyspace);
+                    let memtable = loader.memtable();
                     let merged = found.map_or(Ok(Entry::new(write)), |core| {
                         if !core.is_composing() {
                             return Err(Error::Damaged {
@@ -119,7 +120,7 @@ pub(crate) fn replay(
                     });
                     memtable.insert(merged?);
                 }
-                Op::Write(write) => memtable.write(write),
+                Op::Write(write) => loader.write(write),
             }
         }
         *log_bytes += replayed.payload.len() as u64;
@@ -136,7 +137,7 @@ pub(crate) fn replay(
         .map(|dropped| dropped.to - dropped.from)
         .sum();
     let last_used = recovered.end.map_or(0, |end| end.segment);
-    for ((number, _), (root, log_bytes)) in files
+    for ((number, _), (loader, log_bytes)) in files
         .iter()
         .zip(memtables)
         .filter(|((number, _), _)| *number <= last_used)
@@ -145,7 +146,7 @@ pub(crate) fn replay(
         recovered.frozen.insert(
             0,
             Arc::new(FrozenMemtable {
-                root,
+                root: loader.finish(),
                 segment: *number,
                 log_bytes,
             }),

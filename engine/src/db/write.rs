@@ -267,7 +267,11 @@ impl Engine {
             apply_to(&mut state.active, changes);
         } else {
             let Instant { mut active, .. } = self.instant();
-            apply_to(&mut active, changes);
+            if changes.iter().all(|change| matches!(change, Change::Write(_))) {
+                active.write_all(changes.iter().filter_map(Change::as_write));
+            } else {
+                apply_to(&mut active, changes);
+            }
             let replaced = std::mem::replace(&mut self.state.write().active, active);
             drop(replaced);
         }
@@ -275,7 +279,14 @@ impl Engine {
     }
 }
 
-impl Change<'_> {
+impl<'a> Change<'a> {
+    fn as_write(&self) -> Option<Write<'a>> {
+        match self {
+            Change::Write(write) => Some(*write),
+            _ => None,
+        }
+    }
+
     fn is_merge(&self) -> bool {
         matches!(self, Change::Merge(_))
     }

@@ -149,8 +149,12 @@ impl Slot {
         Probe {
             keyspace: self.keyspace,
             head: self.head,
-            key: &self.key_value()[..self.key_len_bytes()],
+            key: self.key(),
         }
+    }
+
+    pub(super) fn key(&self) -> &[u8] {
+        &self.key_value()[..self.key_len_bytes()]
     }
 
     /// Key and value, or oldest part.

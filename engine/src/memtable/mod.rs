@@ -18,6 +18,7 @@
 mod arena;
 mod entry;
 mod intervals;
+mod load;
 mod merge;
 #[cfg(test)]
 mod tests;
@@ -26,6 +27,7 @@ pub(crate) use arena::Arena;
 pub(crate) use entry::{Entry, EntryKind, EntryRef, Part, Write};
 use entry::{Probe, Slot};
 pub(crate) use intervals::{Interval, Intervals};
+pub(crate) use load::Loader;
 #[cfg(test)]
 pub(crate) use merge::UNCOMPOSED_MAX;
 pub(crate) use merge::{PARTS_MAX, Refusals, merged};
@@ -83,11 +85,23 @@ impl Memtable {
     /// Does what a write says, replacing what the map said about the key. O(log n); copies nodes shared with clones. A delete of a key
     /// that lies in an interval needs no entry.
     pub(crate) fn write(&mut self, write: Write<'_>) {
-        if !write.is_live() && self.covers(write.keyspace, write.key) {
-            return self.remove(write.keyspace, write.key);
-        }
+        let slot = self.new_slot(write);
+        self.write_slot(slot);
+    }
+
+    /// Copies a write into the arena. Not in the maps yet.
+    fn new_slot(&mut self, write: Write<'_>) -> Slot {
         self.arena_bytes += write.key.len() + write.value.len();
-        self.insert_slot(Slot::new(write, &self.arena));
+        Slot::new(write, &self.arena)
+    }
+
+    /// Does what a slot says, whose bytes lie in the arena. What was there goes, but no bytes do: further slots may be waiting.
+    fn write_slot(&mut self, slot: Slot) {
+        if !slot.is_live() && self.covers(slot.keyspace(), slot.key()) {
+            let removed = self.entries.remove(&slot);
+            return self.forget(removed.as_ref());
+        }
+        self.insert_slot(slot);
     }
 
     /// As [`Memtable::write`], of an entry that may have further parts.
