@@ -50,20 +50,22 @@ impl Engine for Tephra {
     }
 
     fn scan(&self, from: &[u8], limit: u64, mut visit: impl FnMut(&[u8], &[u8])) -> u64 {
-        let mut count = 0;
-        for item in self.db.range(from..).take(limit as usize) {
-            let (key, value) = item.unwrap();
-            visit(&key, &value);
+        let (mut range, mut count) = (self.db.range(from..), 0);
+        while count < limit
+            && let Some((key, value)) = range.lend_next().unwrap()
+        {
+            visit(key, value);
             count += 1;
         }
         count
     }
 
     fn scan_back(&self, limit: u64, mut visit: impl FnMut(&[u8], &[u8])) -> u64 {
-        let mut count = 0;
-        for item in self.db.iter().rev().take(limit as usize) {
-            let (key, value) = item.unwrap();
-            visit(&key, &value);
+        let (mut range, mut count) = (self.db.iter(), 0);
+        while count < limit
+            && let Some((key, value)) = range.lend_next_back().unwrap()
+        {
+            visit(key, value);
             count += 1;
         }
         count
