@@ -1,0 +1,94 @@
+//! Histories of real threads, each checked: is there an order of all operations that explains what everybody saw?
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `record.rs` | runs threads on a database with flushes, compactions, ingests and checkpoints beside, and notes who saw what when |
+//! | `checker.rs` | looks for the order: gets, walks and snapshots linearisable, batches whole, each snapshot one instant |
+//! | `planted.rs` | puts wrong answers into right histories: the check must object to every one |
+//!
+//! `TEPHRA_HISTORIES=1000 cargo test --profile ci --test linearisable -- --nocapture` records more; `TEPHRA_HISTORIES_FROM=7` begins
+//! elsewhere. A seed says what the threads do, not when: a failure is printed whole, and need not come back.
+
+#![expect(clippy::unwrap_used, reason = "a test: a surprise here is a failure")]
+
+mod checker;
+mod planted;
+mod record;
+#[path = "../support/rng.rs"]
+mod rng;
+
+use std::collections::BTreeMap;
+
+use checker::{Checked, check};
+use record::{Size, record};
+use rng::Rng;
+
+/// Histories of a run that nobody asked to be longer.
+const HISTORIES: u64 = 12;
+/// Wrong answers of each kind that are planted.
+const PLANTED: usize = 20;
+const SIZE: Size = Size {
+    clients: 6,
+    operations: 400,
+};
+
+fn number_from_environment(name: &str) -> Option<u64> {
+    std::env::var(name)
+        .ok()
+        .map(|text| text.parse().unwrap_or_else(|e| panic!("{name}={text}: {e}")))
+}
+
+#[test]
+fn histories_of_real_threads_have_an_order_that_explains_every_answer() {
+    let first = number_from_environment("TEPHRA_HISTORIES_FROM").unwrap_or(0);
+    let count = number_from_environment("TEPHRA_HISTORIES").unwrap_or(HISTORIES);
+    let mut all = Checked::default();
+    let (mut flushes, mut compactions) = (0, 0);
+    let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+    for seed in first..first + count {
+        let (history, stats) = record(seed, SIZE);
+        let checked = check(&history).unwrap_or_else(|wrong| panic!("seed {seed}: {wrong}"));
+        all.operations += checked.operations;
+        all.overlapping += checked.overlapping;
+        all.states_max = all.states_max.max(checked.states_max);
+        flushes += stats.flush_count;
+        history
+            .iter()
+            .for_each(|call| *kinds.entry(call.name).or_default() += 1);
+        compactions += stats.compaction_count;
+    }
+    println!(
+        "{count} histories, {} operations, {} of them called while another was pending, at most {} explanations at a time, \
+         {flushes} flushes, {compactions} compactions",
+        all.operations, all.overlapping, all.states_max
+    );
+    println!("{kinds:?}");
+    assert!(
+        count == 0 || (all.overlapping > 0 && flushes > 0 && compactions > 0),
+        "threads met"
+    );
+}
+
+#[test]
+fn canary_wrong_answers_in_right_histories_are_seen() {
+    let (history, _) = record(0, SIZE);
+    check(&history).unwrap();
+    for (name, plant) in planted::PLANTS {
+        let mut planted_count = 0;
+        for seed in 0..10_000 {
+            if planted_count == PLANTED {
+                break;
+            }
+            let mut rng = Rng::new(seed);
+            if let Some(planted) = plant(&history, &mut rng) {
+                planted_count += 1;
+                assert!(
+                    check(&planted).is_err(),
+                    "{name}, planted with seed {seed}, is not seen"
+                );
+            }
+        }
+        assert_eq!(planted_count, PLANTED, "the history has places for {name}");
+        println!("{name}: {planted_count} planted, all seen");
+    }
+}
