@@ -3,18 +3,18 @@
 //!
 //! ```text
 //! last key   a s h
-//! source 0   a s h e s      3 bytes in common with it      the most in common comes next, in either direction:
-//! source 1   a t o l l      1                              what has less in common has left the last key earlier
-//! source 2   a u g i t e    1                              equally much: compare from there, once
+//! source 0   a s h e s      3 bytes in common with it, then "es"     the most in common comes next, in either direction:
+//! source 1   a t o l l      1, then "toll"                           what has less in common has left the last key earlier
+//! source 2   a u g i t e    1, then "ugite"                          equally much: the bytes behind it decide
 //!
 //!            winner: 0
 //!            /      \
-//!       loser: 1     ...         a loser remembers what it has in common with the key that beat it
+//!       loser: 1     ...         a loser remembers how it stands to the key that beat it
 //! ```
 //!
-//! When the winner moves on, what its new key has in common with the old one is known, and everybody on its way up the tree was
-//! beaten by that old key: so one integer a level tells who is next, and bytes are looked at only where the integers are equal.
-//! Keys that are equal meet once; the newer source, that of the lower index, wins.
+//! When the winner moves on, how its new key stands to the old one is known, and everybody on its way up the tree was
+//! beaten by that old key: so two integers a level, what is in common and the seven bytes behind it, tell who is next, and keys are
+//! compared only where these are equal. Keys that are equal meet once; the newer source, that of the lower index, wins.
 
 use std::cmp::Ordering;
 
@@ -28,6 +28,41 @@ struct Standing {
     source: usize,
     /// One more than the bytes that its key has in common with the key that last won; 0 behind the source's end.
     code: usize,
+    /// What comes behind these.
+    next: NextBytes,
+}
+
+/// The next seven bytes of a key, most significant first and zeros behind its end, then how many there are. Ordered as the strings are
+/// that it has of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct NextBytes(u64);
+
+impl NextBytes {
+    /// Most bytes that are kept.
+    const MAX: usize = 7;
+
+    fn of(key: &[u8], from: usize) -> Self {
+        let rest = &key[from..];
+        let (bytes, count) = match rest.first_chunk::<8>() {
+            Some(bytes) => (*bytes, Self::MAX),
+            None => {
+                let mut bytes = [0; 8];
+                bytes[..rest.len()].copy_from_slice(rest);
+                (bytes, rest.len())
+            }
+        };
+        NextBytes(u64::from_be_bytes(bytes) & !0xff | count as u64)
+    }
+
+    fn count(self) -> usize {
+        (self.0 & 0xff) as usize
+    }
+
+    /// How many bytes two that differ have in common.
+    fn common_with(self, other: Self) -> usize {
+        let same = (self.0 ^ other.0).leading_zeros() as usize / 8;
+        same.min(self.count()).min(other.count())
+    }
 }
 
 /// See the head of the file.
@@ -48,7 +83,7 @@ impl Tournament {
     ) -> Self {
         let mut tournament = Tournament {
             direction,
-            nodes: vec![Standing { source: 0, code: 0 }; source_count],
+            nodes: vec![Standing::at_end(0); source_count],
         };
         if source_count > 0 {
             tournament.nodes[0] = tournament.play_below(1, key);
@@ -69,9 +104,10 @@ impl Tournament {
         common_len_bytes: Option<usize>,
         key: &impl Fn(usize) -> Option<&'k [u8]>,
     ) {
-        let mut winner = Standing {
-            source: self.nodes[0].source,
-            code: common_len_bytes.map_or(0, |len| len + 1),
+        let source = self.nodes[0].source;
+        let mut winner = match (common_len_bytes, key(source)) {
+            (Some(len), Some(key)) => Standing::new(source, key, len),
+            _ => Standing::at_end(source),
         };
         let mut node = (self.nodes.len() + winner.source) / 2;
         while node > 0 {
@@ -86,8 +122,7 @@ impl Tournament {
     /// Plays everything below a node, and tells who wins.
     fn play_below<'k>(&mut self, node: usize, key: &impl Fn(usize) -> Option<&'k [u8]>) -> Standing {
         if let Some(source) = node.checked_sub(self.nodes.len()) {
-            let code = usize::from(key(source).is_some());
-            return Standing { source, code };
+            return key(source).map_or(Standing::at_end(source), |key| Standing::new(source, key, 0));
         }
         let (left, right) = (self.play_below(2 * node, key), self.play_below(2 * node + 1, key));
         let (winner, loser) = self.play(left, right, key);
@@ -111,18 +146,46 @@ impl Tournament {
                 let keys = key(a.source).zip(key(b.source));
                 let (key_a, key_b) = keys.expect("a source with a code stands on a key");
                 let from = a.code - 1;
-                let same = from + usize_of(Byte::lcp(&key_a[from..], &key_b[from..]));
-                let order = self.direction.compare(&key_a[same..], &key_b[same..]);
-                let a_first = order.then(a.source.cmp(&b.source)).is_lt();
-                let (winner, loser) = if a_first { (a, b) } else { (b, a) };
-                (
-                    winner,
-                    Standing {
-                        code: same + 1,
-                        ..loser
-                    },
-                )
+                let (same, order) = if a.next == b.next {
+                    compare_from(key_a, key_b, from + a.next.count())
+                } else {
+                    (from + a.next.common_with(b.next), a.next.cmp(&b.next))
+                };
+                let order = match self.direction {
+                    Direction::Forward => order,
+                    Direction::Backward => order.reverse(),
+                };
+                match order.then(a.source.cmp(&b.source)) {
+                    Ordering::Less => (a, Standing::new(b.source, key_b, same)),
+                    _ => (b, Standing::new(a.source, key_a, same)),
+                }
             }
+        }
+    }
+}
+
+/// How many bytes two keys have in common that agree before `from`, and their order.
+#[inline(never)]
+fn compare_from(a: &[u8], b: &[u8], from: usize) -> (usize, Ordering) {
+    let same = from + common_len_bytes(&a[from..], &b[from..]);
+    (same, a[same..].cmp(&b[same..]))
+}
+
+impl Standing {
+    /// A source whose key has so many bytes in common with the key that it stands to.
+    fn new(source: usize, key: &[u8], common_len_bytes: usize) -> Self {
+        Standing {
+            source,
+            code: common_len_bytes + 1,
+            next: NextBytes::of(key, common_len_bytes),
+        }
+    }
+
+    fn at_end(source: usize) -> Self {
+        Standing {
+            source,
+            code: 0,
+            next: NextBytes::default(),
         }
     }
 }
@@ -171,9 +234,10 @@ mod tests {
                 .map(|_| {
                     let mut list: Vec<Vec<u8>> = (0..rng.below(30))
                         .map(|_| {
-                            (0..rng.below(6))
-                                .map(|_| b'a' + u8::try_from(rng.below(2)).expect("small"))
-                                .collect()
+                            // Zero bytes, ends and long common runs are what next bytes could take for one another.
+                            let mut key = vec![b'a'; if rng.below(3) == 0 { rng.below(12) } else { 0 }];
+                            key.extend((0..rng.below(6)).map(|_| [0, b'a', b'b', 0xff][rng.below(4)]));
+                            key
                         })
                         .collect();
                     list.sort();
