@@ -32,6 +32,16 @@ pub trait LogSegment: Send + fmt::Debug {
     /// Bytes the segment was made for.
     fn capacity_bytes(&self) -> u64;
 
+    /// Sees to it that the next `len_bytes` that are appended find room. Storage that sets room aside in steps takes the next ones here, so
+    /// that a full disk refuses a record before any of it is appended.
+    ///
+    /// # Errors
+    /// Whatever the storage reports; the segment is as it was.
+    fn make_room(&mut self, len_bytes: u64) -> io::Result<()> {
+        let _ = len_bytes;
+        Ok(())
+    }
+
     /// Length that the file has from the start, whatever is appended, until [`LogSegment::trim`]; 0 if it grows with the appends.
     fn reserved_bytes(&self) -> u64 {
         0
@@ -69,6 +79,10 @@ impl<S: LogSegment + ?Sized> LogSegment for Box<S> {
 
     fn capacity_bytes(&self) -> u64 {
         (**self).capacity_bytes()
+    }
+
+    fn make_room(&mut self, len_bytes: u64) -> io::Result<()> {
+        (**self).make_room(len_bytes)
     }
 
     fn reserved_bytes(&self) -> u64 {

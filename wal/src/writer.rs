@@ -167,23 +167,47 @@ impl<S: LogSegment> Tail<S> {
             len_bytes: payload.len() as u64,
             max_bytes: PAYLOAD_LEN_BYTES_MAX,
         })?;
+        let needed_bytes = (RECORD_HEADER_LEN_BYTES + payload.len()) as u64;
+        self.make_room(kind, needed_bytes)?;
         let header = self.framing.header(self.end, kind, len, payload_checksum);
         let written = self
             .segment
             .append(&header)
             .and_then(|()| self.segment.append(payload));
         if let Err(cause) = written {
-            let (segment, offset, cause) = (self.number, self.end, Arc::new(cause));
-            let failure = LogError::SegmentFailed {
-                segment,
-                offset,
-                cause,
-            };
-            self.failure = Some(failure.clone());
-            return Err(failure);
+            return Err(self.fail(cause));
         }
-        self.end += (RECORD_HEADER_LEN_BYTES + payload.len()) as u64;
+        self.end += needed_bytes;
         Ok(())
+    }
+
+    /// Sees to it that a record, and the seal behind it, find room on the disk. On a full one the segment ends here, as it would at its
+    /// capacity.
+    fn make_room(&mut self, kind: RecordKind, needed_bytes: u64) -> Result<(), LogError> {
+        let behind_bytes = match kind {
+            RecordKind::Seal => 0,
+            _ => SEAL_LEN_BYTES as u64,
+        };
+        match self.segment.make_room(needed_bytes + behind_bytes) {
+            Err(cause) if cause.kind() == std::io::ErrorKind::StorageFull => Err(LogError::SegmentFull {
+                segment: self.number,
+                needed_bytes,
+                room_bytes: 0,
+            }),
+            Err(cause) => Err(self.fail(cause)),
+            Ok(()) => Ok(()),
+        }
+    }
+
+    /// What is behind the end is not known any more: the segment takes nothing from here on.
+    fn fail(&mut self, cause: std::io::Error) -> LogError {
+        let failure = LogError::SegmentFailed {
+            segment: self.number,
+            offset: self.end,
+            cause: Arc::new(cause),
+        };
+        self.failure = Some(failure.clone());
+        failure
     }
 
     fn append(&mut self, payload: &[u8], payload_checksum: u32) -> Result<LogPosition, LogError> {

@@ -356,6 +356,10 @@ impl LogSegment for FaultSegment {
         self.inner.capacity_bytes()
     }
 
+    fn make_room(&mut self, len_bytes: u64) -> io::Result<()> {
+        self.inner.make_room(len_bytes)
+    }
+
     fn reserved_bytes(&self) -> u64 {
         self.inner.reserved_bytes()
     }

@@ -4,8 +4,8 @@
 //!
 //! * [`map_finished`] maps *finished* files: sealed, synced, named, and by the contract of the port never written
 //!   again. The lock of the database keeps other engines away, and the length is taken from the file that is mapped.
-//! * [`map_segment`] maps a log segment that this process made a moment ago, under the same lock, with all its room
-//!   set aside. One value owns the mapping; nobody else maps it to write. It is shortened only after the last append.
+//! * [`map_segment`] maps a log segment that this process made a moment ago, under the same lock. One value owns the mapping; nobody else
+//!   maps it to write. It is touched only where room was set aside on the disk, and shortened only after the last append.
 //!
 //! A program that edits a database's files while it is open breaks this, as it would with any store that maps files.
 //! Tests compare the bytes with those of an ordinary read.
@@ -32,6 +32,6 @@ pub(super) fn map_finished(file: &File, len_bytes: usize) -> io::Result<Mmap> {
 pub(super) fn map_segment(file: &File, capacity_bytes: usize) -> io::Result<MmapMut> {
     let mut options = MmapOptions::new();
     options.len(capacity_bytes);
-    // SAFETY: the file is ours alone, new, locked against others, and `capacity_bytes` of it are set aside.
+    // SAFETY: the file is ours alone, new, locked against others, and `capacity_bytes` long.
     unsafe { options.map_mut(file) }
 }

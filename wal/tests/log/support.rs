@@ -53,6 +53,8 @@ pub(crate) struct TestDisk {
     pub(crate) sync_count: AtomicU64,
     pub(crate) sync_fails: AtomicBool,
     pub(crate) sync_takes: Duration,
+    /// While set, the disk has room for what was appended and no more.
+    pub(crate) is_full: AtomicBool,
 }
 
 impl TestSegment {
@@ -72,6 +74,13 @@ impl LogSegment for TestSegment {
             return Err(io::Error::other("the cable fell out"));
         }
         self.memory.append(bytes)
+    }
+
+    fn make_room(&mut self, _len_bytes: u64) -> io::Result<()> {
+        match self.disk.is_full.load(Ordering::Relaxed) {
+            true => Err(io::ErrorKind::StorageFull.into()),
+            false => Ok(()),
+        }
     }
 
     fn len_bytes(&self) -> u64 {

@@ -48,6 +48,26 @@ fn a_record_that_does_not_fit_is_refused_whole_and_the_seal_always_fits() {
 }
 
 #[test]
+fn a_disk_without_room_refuses_a_record_whole_and_the_segment_goes_on_when_there_is_some() {
+    let segment = TestSegment::new(segment_capacity_for(1000));
+    let writer = LogWriter::begin(start(&segment, 7), None).unwrap();
+    writer.append(b"before").unwrap();
+    let before = segment.memory.to_vec();
+    segment.disk.is_full.store(true, Ordering::Relaxed);
+    for _ in 0..3 {
+        let full = writer.append(b"refused").unwrap_err();
+        assert!(matches!(full, LogError::SegmentFull { segment: 7, .. }), "{full}");
+        writer.sync().unwrap();
+        assert_eq!(segment.memory.to_vec(), before, "neither a record nor a mark");
+    }
+    segment.disk.is_full.store(false, Ordering::Relaxed);
+    writer.append(b"after").unwrap();
+    writer.seal().unwrap();
+    let (records, report) = replay_one(&segment.memory.to_vec(), NEXT_BOOT).unwrap();
+    assert!(records == [b"before".to_vec(), b"after".to_vec()] && report.is_sealed);
+}
+
+#[test]
 fn a_record_of_64_mib_has_a_segment_of_its_own() {
     let (writer, small) = log_of(&[b"before"]);
     let record: Vec<u8> = (0..64 << 20).map(|i: u32| (i % 253) as u8).collect();
