@@ -140,7 +140,8 @@ pub enum Error {
 
     /// A compaction gave up. Its inputs are untouched.
     #[error(
-        "compaction of keyspace {keyspace:?} into level {level} failed, the tables are unchanged: {source}"
+        "compaction of {} into level {level} failed, the tables are unchanged: {source}",
+        shown(keyspace)
     )]
     Compaction {
         /// The keyspace's name.
@@ -153,7 +154,8 @@ pub enum Error {
 
     /// A compaction was ended by its caller's [`Cancel`](crate::Cancel). The steps it had finished stay, the rest is as it was.
     #[error(
-        "compaction of keyspace {keyspace:?} was cancelled; the tables it had not finished are unchanged"
+        "compaction of {} was cancelled; the tables it had not finished are unchanged",
+        shown(keyspace)
     )]
     CompactionCancelled {
         /// The keyspace's name.
@@ -184,7 +186,8 @@ pub enum Error {
 
     /// A value has another width than the keyspace fixes.
     #[error(
-        "keyspace {keyspace:?} holds values of {expected_units} {unit}, not of {found_units}; nothing was written"
+        "{} holds values of {expected_units} {unit}, not of {found_units}; nothing was written",
+        shown(keyspace)
     )]
     ValueWidth {
         /// The keyspace's name.
@@ -218,19 +221,48 @@ pub enum Error {
     },
 
     /// A keyspace exists with other settings than those asked for.
-    #[error("keyspace {name:?} was created with {stored}, but {asked} was asked for")]
+    #[error(
+        "{} was created with {stored}, and is asked for with {asked}; settings are fixed at creation",
+        shown(name)
+    )]
     KeyspaceMismatch {
         /// The keyspace's name.
         name: String,
-        /// The settings in the manifest.
+        /// The settings in the manifest that differ.
         stored: String,
-        /// The settings of this call.
+        /// The same settings as this call has them.
         asked: String,
+    },
+
+    /// More keyspaces than a database can have ([`limits`](crate::limits)).
+    #[error(
+        "a database has at most {limit_count} keyspaces {span}, this would be {asked_count}; nothing was created"
+    )]
+    TooManyKeyspaces {
+        /// As many there would be.
+        asked_count: u64,
+        /// The limit.
+        limit_count: u64,
+        /// What it counts: keyspaces at one time, or ever.
+        span: &'static str,
+    },
+
+    /// As many tables are open as may be ([`Options::tables_max`](crate::Options::tables_max)). Deletes still work, and so does writing
+    /// once compactions have merged tables or keyspaces were dropped.
+    #[error(
+        "the database has {count} tables, and takes no more puts and merges from {limit_count} on; nothing was written"
+    )]
+    TooManyTables {
+        /// Tables that are open.
+        count: usize,
+        /// The limit.
+        limit_count: usize,
     },
 
     /// A merge into a keyspace that has no composition law.
     #[error(
-        "keyspace {keyspace:?} has no composition law, so nothing can be merged into it; nothing was written"
+        "{} has no composition law, so nothing can be merged into it; nothing was written",
+        shown(keyspace)
     )]
     NoLaw {
         /// The keyspace's name.
@@ -239,7 +271,8 @@ pub enum Error {
 
     /// A value, or a place in a table, needs a composition law that this program has not given.
     #[error(
-        "keyspace {keyspace:?} composes with law {law:?}, which this program has not given (Options::law, KeyspaceOptions::compose)"
+        "{} composes with law {law:?}, which this program has not given (Options::law, KeyspaceOptions::compose)",
+        shown(keyspace)
     )]
     LawUnknown {
         /// The keyspace's name.
@@ -249,7 +282,7 @@ pub enum Error {
     },
 
     /// A composition law failed or panicked. The records it was asked about are as they were.
-    #[error("keyspace {keyspace:?}: law {law:?} gave no value for key \"{key}\": {source}")]
+    #[error("{}: law {law:?} gave no value for key \"{key}\": {source}", shown(keyspace))]
     LawFailed {
         /// The keyspace's name.
         keyspace: String,
@@ -263,7 +296,10 @@ pub enum Error {
 
     /// A composition law failed or panicked in a compaction, which left its inputs as they were. Other keyspaces are compacted as ever; this one
     /// is tried again when its tables have changed.
-    #[error("keyspace {keyspace:?}: law {law:?} stops the compaction, the tables are unchanged: {source}")]
+    #[error(
+        "{}: law {law:?} stops the compaction, the tables are unchanged: {source}",
+        shown(keyspace)
+    )]
     LawStopsCompaction {
         /// The keyspace's name.
         keyspace: String,
@@ -276,7 +312,8 @@ pub enum Error {
     /// As many freshly flushed tables wait for a compaction that the keyspace's law holds up as may. Deletes still work, and so do other
     /// keyspaces.
     #[error(
-        "keyspace {keyspace:?} takes no more puts and merges, since its tables cannot be compacted: {cause}"
+        "{} takes no more puts and merges, since its tables cannot be compacted: {cause}",
+        shown(keyspace)
     )]
     LawHoldsUp {
         /// The keyspace's name.
@@ -286,14 +323,14 @@ pub enum Error {
     },
 
     /// The keyspace was dropped; its handles are dead.
-    #[error("keyspace {name:?} was dropped")]
+    #[error("{} was dropped", shown(name))]
     KeyspaceDropped {
         /// The keyspace's name.
         name: String,
     },
 
     /// A keyspace handle of one database was used with another.
-    #[error("keyspace {name:?} belongs to another database")]
+    #[error("{} belongs to another database", shown(name))]
     ForeignKeyspace {
         /// The keyspace's name.
         name: String,
@@ -347,7 +384,10 @@ pub enum Error {
 
     /// Dropping the keyspace failed half way. Reads of it go on; writes do once it is settled that it was not dropped: with the next
     /// flush or [`Db::resume`](crate::Db::resume).
-    #[error("keyspace {name:?} takes no writes: an attempt to drop it failed and is not undone yet")]
+    #[error(
+        "{} takes no writes: an attempt to drop it failed and is not undone yet",
+        shown(name)
+    )]
     DropInDoubt {
         /// The keyspace's name.
         name: String,
@@ -365,6 +405,15 @@ pub enum Error {
     /// The database was closed.
     #[error("the database is closed")]
     Closed,
+}
+
+/// A keyspace in a message. The default one has no name to show.
+fn shown(name: &str) -> String {
+    if name.is_empty() {
+        "the default keyspace".to_owned()
+    } else {
+        format!("keyspace {name:?}")
+    }
 }
 
 impl Error {

@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::ingest::Ingest;
 use crate::iter::Range;
 use crate::key::{KeyRange, prefix_bounds};
+use crate::keyspace_info::KeyspaceInfo;
 use crate::law::{Composed, LawFailure, Laws, NamedLaw};
 use crate::limits;
 use crate::memtable::Interval;
@@ -135,6 +136,11 @@ impl Keyspace {
     /// The name given at creation.
     pub fn name(&self) -> &str {
         &self.core.name
+    }
+
+    /// The settings it was created with.
+    pub fn info(&self) -> KeyspaceInfo {
+        KeyspaceInfo::of(&self.core)
     }
 
     /// The number under which log, memtable and manifest know the keyspace.

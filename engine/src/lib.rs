@@ -24,7 +24,7 @@
 //! | `overlay` | what deletes killed in tables before their flush |
 //! | `version`, `table_file`, `dead_set` | the tables in force, the manifest that remembers them |
 //! | `repair` | a new database of what can be read of a damaged one |
-//! | `stats`, `event`, `event_log`, `size_estimate` | what the database tells of itself |
+//! | `stats`, `event`, `event_log`, `size_estimate`, `keyspace_info` | what the database tells of itself |
 //! | `background` | the threads, what they are asked for, who waits for them |
 //! | [`vfs`], [`clock`] | everything outside: files, locks, time; real and simulated |
 //!
@@ -53,6 +53,7 @@ mod instant;
 mod iter;
 mod key;
 mod keyspace;
+mod keyspace_info;
 mod law;
 pub mod limits;
 mod memtable;
@@ -87,6 +88,7 @@ pub use ingest::{BitIngest, Ingest};
 pub use iter::Range;
 pub use key::{Key, KeyRange};
 pub use keyspace::Keyspace;
+pub use keyspace_info::{ExistingKeyspace, KeyspaceInfo};
 pub use law::{AddU64, AppendBytes, Compose, ComposeWithKey, Composed, LawFailure, MaxU64};
 pub use options::{Background, Durability, KeyspaceOptions, Options};
 #[cfg(feature = "planted-faults")]

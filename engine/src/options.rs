@@ -51,6 +51,7 @@ pub struct Options {
     pub(crate) pending_deletes_max: usize,
     pub(crate) frozen_memtables_max: usize,
     pub(crate) l0_tables_max: usize,
+    pub(crate) tables_max: usize,
     pub(crate) compaction_threads: Option<usize>,
     pub(crate) durability: Durability,
     pub(crate) create_if_missing: bool,
@@ -75,6 +76,7 @@ impl Default for Options {
             pending_deletes_max: 32 << 10,
             frozen_memtables_max: 3,
             l0_tables_max: 24,
+            tables_max: crate::limits::TABLE_COUNT_MAX,
             compaction_threads: None,
             durability: Durability::Process,
             create_if_missing: true,
@@ -137,6 +139,15 @@ impl Options {
     #[must_use]
     pub fn l0_tables_max(mut self, tables: usize) -> Self {
         self.l0_tables_max = tables;
+        self
+    }
+
+    /// Tables of all keyspaces together from which puts and merges are refused ([`Error::TooManyTables`](crate::Error::TooManyTables)) until
+    /// compactions have merged some. What memtables hold by then still becomes tables. Each table is a mapping, of which the system gives
+    /// a process so many. Default [`limits::TABLE_COUNT_MAX`](crate::limits::TABLE_COUNT_MAX).
+    #[must_use]
+    pub fn tables_max(mut self, tables: usize) -> Self {
+        self.tables_max = tables;
         self
     }
 
@@ -238,6 +249,7 @@ impl Options {
             ("memtable_bytes", self.memtable_bytes as u64),
             ("target_table_bytes", self.target_table_bytes),
             ("l0_compaction_trigger", self.l0_compaction_trigger as u64),
+            ("tables_max", self.tables_max as u64),
             ("pending_deletes_max", self.pending_deletes_max as u64),
             ("frozen_memtables_max", self.frozen_memtables_max as u64),
             ("compaction_threads", self.compaction_threads.unwrap_or(1) as u64),
@@ -329,15 +341,29 @@ impl KeyspaceOptions {
         self
     }
 
-    /// The law, if there is one.
+    /// Composes by the law of a name without giving it: for tools that handle databases of other programs. Where the law is not known
+    /// ([`Options::law`]), puts, deletes and reads of single records work, and what would have to compose is
+    /// [`Error::LawUnknown`](crate::Error::LawUnknown).
+    #[must_use]
+    pub fn law_by_name(mut self, name: &str) -> Self {
+        self.settings.law = Some(name.to_owned());
+        self.law = None;
+        self
+    }
+
+    /// The law, if it was given.
     pub(crate) fn law(&self) -> Option<&NamedLaw> {
         self.law.as_ref()
     }
 
     /// The settings of a keyspace of a unit, checked.
     pub(crate) fn settings(&self, unit: UnitKind) -> Result<KeyspaceSettings> {
-        self.law.as_ref().map_or(Ok(()), NamedLaw::check)?;
-        if unit == UnitKind::Bit && self.law.is_some() {
+        match (&self.law, &self.settings.law) {
+            (Some(law), _) => law.check()?,
+            (None, Some(name)) => NamedLaw::check_name(name)?,
+            (None, None) => {}
+        }
+        if unit == UnitKind::Bit && self.settings.law.is_some() {
             return Err(Error::InvalidOption {
                 option: "compose",
                 reason: "laws compose values of bytes; in a keyspace of bit strings the newer value replaces the older".into(),

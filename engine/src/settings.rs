@@ -15,8 +15,6 @@
 //! Numbers are canonical base-128. There is one encoding of a record: defaults are left out. Settings are fixed when a keyspace is
 //! created, because its tables depend on them.
 
-use std::fmt;
-
 use tephra_sstable::counts::varint;
 use tephra_sstable::{Policy, TableOptions, UnitKind};
 
@@ -60,6 +58,43 @@ impl KeyspaceSettings {
     /// Name of the law, also of that of a plain keyspace.
     pub(crate) fn law_name(&self) -> &str {
         self.law.as_deref().unwrap_or(REPLACE)
+    }
+
+    /// The settings in which two differ, each in words: these, and the others'.
+    pub(crate) fn differences(&self, other: &KeyspaceSettings) -> (String, String) {
+        let (mine, others) = (self.words(), other.words());
+        let differing = |words: &[String; 4], than: &[String; 4]| {
+            let differing: Vec<&str> = words
+                .iter()
+                .zip(than)
+                .filter_map(|(word, other)| (word != other).then_some(word.as_str()))
+                .collect();
+            differing.join(", ")
+        };
+        (differing(&mine, &others), differing(&others, &mine))
+    }
+
+    /// Each setting in words.
+    fn words(&self) -> [String; 4] {
+        let unit = unit_name(self.unit);
+        let units = |count: u64| match count {
+            1 => format!("1 {}", unit.trim_end_matches('s')),
+            count => format!("{count} {unit}"),
+        };
+        [
+            format!("{} strings", unit.trim_end_matches('s')),
+            self.value_width_units.map_or_else(
+                || "values of any width".to_owned(),
+                |width| format!("values of {}", units(width)),
+            ),
+            self.law
+                .as_ref()
+                .map_or_else(|| "no law".to_owned(), |law| format!("law {law:?}")),
+            self.target_table_bytes.map_or_else(
+                || "tables of the database's target size".to_owned(),
+                |bytes| format!("target tables of {bytes} bytes"),
+            ),
+        ]
     }
 
     /// Refuses a value that the keyspace `name` cannot hold.
@@ -209,22 +244,6 @@ fn unit_name(unit: UnitKind) -> &'static str {
     match unit {
         UnitKind::Byte => "bytes",
         UnitKind::Bit => "bits",
-    }
-}
-
-impl fmt::Display for KeyspaceSettings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let unit = unit_name(self.unit);
-        write!(f, "{} strings", unit.trim_end_matches('s'))?;
-        match self.value_width_units {
-            None => write!(f, ", values of any width")?,
-            Some(width) => write!(f, ", values of {width} {unit}")?,
-        }
-        write!(f, ", law {:?}", self.law_name())?;
-        match self.target_table_bytes {
-            None => write!(f, ", tables of the database's target size"),
-            Some(bytes) => write!(f, ", target tables of {bytes} bytes"),
-        }
     }
 }
 

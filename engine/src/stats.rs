@@ -146,6 +146,14 @@ impl Stats {
         share(came_in + self.compaction_write_bytes, came_in)
     }
 
+    /// Records in tables for each of them that is not marked dead: what dead records cost in room. `None` where none is alive.
+    pub fn space_amplification(&self) -> Option<f64> {
+        share(
+            self.live_record_count + self.dead_record_count,
+            self.live_record_count,
+        )
+    }
+
     /// Bytes that compactions read and wrote in a second; `None` before any did.
     pub fn compaction_bytes_per_second(&self) -> Option<f64> {
         let nanos = u64::try_from(self.compaction_time.as_nanos()).unwrap_or(u64::MAX);

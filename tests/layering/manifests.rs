@@ -41,9 +41,10 @@ const LAYERS: [Layer; 5] = [
     Layer {
         manifest: "Cargo.toml",
         package: "tephradb",
-        may_import: &["tephra-engine"],
+        // `tephra simulate` shows the picker's simulator.
+        may_import: &["tephra-engine", "tephra-compaction"],
         // The benches time writer and merger without an engine around them.
-        may_import_for_tests: &["tephra-compaction", "tephra-wal", "tephra-sstable"],
+        may_import_for_tests: &["tephra-wal", "tephra-sstable"],
     },
 ];
 

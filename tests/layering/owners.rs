@@ -140,18 +140,38 @@ const OWNERS: &[(&str, &str, &str)] = &[
     ),
     (
         "files",
+        "src/bin/tephra/files.rs",
+        "what is loaded, dumps, directories for a time",
+    ),
+    (
+        "files",
         "src/bin/tephra/load/records.rs",
-        "reads files of KEY TAB VALUE lines",
+        "holds the open file that is loaded",
     ),
     (
         "files",
         "src/bin/tephra/demo/setting.rs",
-        "finds the data and makes a fresh directory",
+        "holds the demo's directory",
     ),
     (
         "environment",
         "src/bin/tephra/demo/setting.rs",
-        "the folder of temporary files, and where this command is",
+        "where this command is",
+    ),
+    (
+        "environment",
+        "src/bin/tephra/files.rs",
+        "the folder of temporary files",
+    ),
+    (
+        "environment",
+        "src/bin/tephra/colour.rs",
+        "whether colours are wanted",
+    ),
+    (
+        "threads",
+        "src/bin/tephra/bench/workload.rs",
+        "clients of a database side by side",
     ),
     (
         "threads",

@@ -17,11 +17,14 @@ use tephra_sstable::{BitStr, BitString};
 
 use crate::batch::Batch;
 use crate::bit_key::{encode_key, encode_value, prefix_successor};
+use crate::cancel::Cancel;
 use crate::error::Result;
 use crate::ingest::BitIngest;
 use crate::iter::{Bounds, Range};
 use crate::key::Key;
 use crate::keyspace::Keyspace;
+use crate::keyspace_info::KeyspaceInfo;
+use crate::size_estimate::SizeEstimate;
 use crate::snapshot::Snapshot;
 use crate::value::Value;
 
@@ -63,6 +66,35 @@ impl BitKeyspace {
     /// The name given at creation.
     pub fn name(&self) -> &str {
         self.inner.name()
+    }
+
+    /// The settings it was created with.
+    pub fn info(&self) -> KeyspaceInfo {
+        self.inner.info()
+    }
+
+    /// About how many keys there are; as [`Keyspace::approximate_len`].
+    ///
+    /// # Errors
+    /// As [`Keyspace::approximate_len`].
+    pub fn approximate_len(&self) -> Result<u64> {
+        self.inner.approximate_len()
+    }
+
+    /// About how much a range takes on disk; as [`Keyspace::approximate_size`].
+    ///
+    /// # Errors
+    /// As [`Keyspace::approximate_size`].
+    pub fn approximate_size<'a>(&self, range: impl RangeBounds<BitStr<'a>>) -> Result<SizeEstimate> {
+        self.inner.approximate_size(encode_bounds(range))
+    }
+
+    /// Merges the tables that touch a range of keys; as [`Keyspace::compact_range`].
+    ///
+    /// # Errors
+    /// As [`Keyspace::compact_range`].
+    pub fn compact_range<'a>(&self, range: impl RangeBounds<BitStr<'a>>, cancel: &Cancel) -> Result<()> {
+        self.inner.compact_range(encode_bounds(range), cancel)
     }
 
     /// Sets the value of a key, with the database's default durability.

@@ -9,7 +9,8 @@ use super::engine::Engine;
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::keyspace::KeyspaceCore;
-use crate::limits::KEYSPACE_NAME_LEN_BYTES_MAX;
+use crate::keyspace_info::KeyspaceInfo;
+use crate::limits::{self, KEYSPACE_NAME_LEN_BYTES_MAX};
 use crate::options::KeyspaceOptions;
 use crate::table_file::TableFile;
 use crate::version::{Change, CommitError, Edit, Version, VersionSet};
@@ -98,10 +99,11 @@ impl Engine {
             check_name(name)?;
             match versions.core_named(name) {
                 Some(core) if core.settings != settings => {
+                    let (stored, asked) = core.settings.differences(&settings);
                     return Err(Error::KeyspaceMismatch {
                         name: name.to_owned(),
-                        stored: core.settings.to_string(),
-                        asked: settings.to_string(),
+                        stored,
+                        asked,
                     });
                 }
                 Some(_) => {}
@@ -109,7 +111,9 @@ impl Engine {
             }
         }
         if !missing.is_empty() {
-            let numbers = versions.state().next_keyspace..;
+            let state = versions.state();
+            limits::check_keyspace_count(state.keyspaces.len(), state.next_keyspace, missing.len())?;
+            let numbers = state.next_keyspace..;
             let create = |(number, name): (u32, &str)| Change::CreateKeyspace {
                 number,
                 name: name.to_owned(),
@@ -136,6 +140,22 @@ impl Engine {
             self.work.request_flush();
             self.work.request_compaction();
         }
+    }
+
+    /// The keyspace of a name, if there is one.
+    pub(crate) fn existing_keyspace(&self, name: &str) -> Result<Option<Arc<KeyspaceCore>>> {
+        self.check_open()?;
+        Ok(self.versions.lock().core_named(name).map(Arc::clone))
+    }
+
+    /// The settings of all keyspaces, in the order they were created.
+    pub(crate) fn keyspace_infos(&self) -> Vec<KeyspaceInfo> {
+        let versions = self.versions.lock();
+        versions
+            .cores()
+            .values()
+            .map(|core| KeyspaceInfo::of(core))
+            .collect()
     }
 
     /// Names of all keyspaces, in the order they were created.

@@ -32,6 +32,7 @@ use crate::event_log::{self, EventHistory};
 use crate::iter::Range;
 use crate::key::KeyRange;
 use crate::keyspace::Keyspace;
+use crate::keyspace_info::{ExistingKeyspace, KeyspaceInfo};
 use crate::options::{KeyspaceOptions, Options};
 use crate::snapshot::Snapshot;
 use crate::stats::Stats;
@@ -163,6 +164,30 @@ impl Db {
             .collect())
     }
 
+    /// Opens a keyspace as what it is, with the settings it was created with; the empty name is the default one. `None` if there is none of
+    /// that name: nothing is ever created. A law that this program does not know stays unknown; what needs it is refused one call at a
+    /// time ([`Error::LawUnknown`]).
+    ///
+    /// # Errors
+    /// The database is closed.
+    pub fn existing_keyspace(&self, name: &str) -> Result<Option<ExistingKeyspace>> {
+        let core = self.handle().engine().existing_keyspace(name)?;
+        Ok(core.map(|core| {
+            let is_of_bits = core.settings.unit == UnitKind::Bit;
+            let keyspace = Keyspace::new(Arc::clone(self.handle()), core);
+            if is_of_bits {
+                ExistingKeyspace::Bits(BitKeyspace::new(keyspace))
+            } else {
+                ExistingKeyspace::Bytes(keyspace)
+            }
+        }))
+    }
+
+    /// The settings of all keyspaces, the default one first.
+    pub fn keyspace_infos(&self) -> Vec<KeyspaceInfo> {
+        self.handle().engine().keyspace_infos()
+    }
+
     /// Names of all keyspaces, the default one (the empty string) first.
     pub fn keyspace_names(&self) -> Vec<String> {
         self.handle().engine().keyspace_names()
@@ -180,6 +205,14 @@ impl Db {
             });
         }
         self.telling(|engine| engine.drop_keyspace(keyspace.core()))
+    }
+
+    /// Drops a keyspace of bit strings; as [`Db::drop_keyspace`].
+    ///
+    /// # Errors
+    /// As [`Db::drop_keyspace`].
+    pub fn drop_bit_keyspace(&self, keyspace: &BitKeyspace) -> Result<()> {
+        self.drop_keyspace(keyspace.inner())
     }
 
     /// Sets the value of a key in the default keyspace.

@@ -547,8 +547,8 @@ fn a_keyspace_reopens_with_its_settings_alone_and_the_error_names_both() {
             .expect_err("refused");
         assert_eq!(
             error.to_string(),
-            "keyspace \"wide\" was created with byte strings, values of 8 bytes, law \"replace\", target tables of 1048576 bytes, \
-             but byte strings, values of any width, law \"replace\", tables of the database's target size was asked for"
+            "keyspace \"wide\" was created with values of 8 bytes, target tables of 1048576 bytes, and is asked for with values of any \
+             width, tables of the database's target size; settings are fixed at creation"
         );
         let error = db
             .keyspace("", settings())

@@ -26,6 +26,7 @@ use crate::error::{Error, Result};
 use crate::file_name::FileName;
 use crate::instant::{FrozenMemtable, Instant, Layers};
 use crate::keyspace::Keyspace;
+use crate::limits;
 use crate::memtable::{Entry, EntryKind, Interval, Memtable, Refusals, Write, merged};
 use crate::options::Durability;
 
@@ -74,7 +75,7 @@ impl Engine {
         let generation = self.active_segment.load(Ordering::Acquire);
         let ingest_count = self.ingest_count.load(Ordering::Acquire);
         self.check_room(&ops, touched)?;
-        let changes = self.plan(ops);
+        let changes = self.plan(ops, only_deletes)?;
 
         let position = {
             let mut writer = self.writer.lock();
@@ -129,8 +130,14 @@ impl Engine {
 
     /// Decides which deletes need an entry. Asks filters, so it runs before the commit lock is taken; the answers stay right as
     /// long as the same memtable is active and nothing is ingested, since flushes and compactions move keys and add none.
-    fn plan<'a>(&self, ops: Vec<Op<'a>>) -> Vec<Change<'a>> {
+    ///
+    /// # Errors
+    /// As many tables are open as may be, and not all operations are deletes.
+    fn plan<'a>(&self, ops: Vec<Op<'a>>, only_deletes: bool) -> Result<Vec<Change<'a>>> {
         let layers = self.layers();
+        if !only_deletes {
+            limits::check_table_count(layers.version.table_count(), self.options.tables_max)?;
+        }
         let plan = |op| match op {
             Op::Write(write) if write.kind == EntryKind::Merge => Change::Merge(write),
             Op::Write(write) if write.is_live() || layers.may_hold(write.keyspace, write.key) => {
@@ -142,7 +149,7 @@ impl Engine {
                 interval,
             },
         };
-        ops.into_iter().map(plan).collect()
+        Ok(ops.into_iter().map(plan).collect())
     }
 
     /// The changes with every operand composed with what the active memtable and the changes before it say about its key. Calls laws

@@ -52,26 +52,22 @@ impl NamedLaw {
     }
 
     fn checked(mut self, law: TypeId) -> Self {
-        self.refusal = if self.name.is_empty() || self.name.len() > NAME_LEN_BYTES_MAX {
-            Some("the name of a law has 1 to 255 bytes")
-        } else if &*self.name == REPLACE {
-            Some("\"replace\" is what a keyspace without a law does")
-        } else if ready::is_taken(&self.name, law) {
-            Some("the name belongs to another law, which is always known")
-        } else {
-            None
-        };
+        let is_taken = ready::is_taken(&self.name, law);
+        self.refusal = refusal_of(&self.name)
+            .or_else(|| is_taken.then_some("the name belongs to another law, which is always known"));
         self
+    }
+
+    /// Refuses a name that no law can have.
+    pub(crate) fn check_name(name: &str) -> Result<()> {
+        refusal_of(name).map_or(Ok(()), |reason| Err(refused(name, reason)))
     }
 
     /// Refuses a name that cannot be used.
     pub(crate) fn check(&self) -> Result<()> {
         match self.refusal {
             None => Ok(()),
-            Some(reason) => Err(Error::InvalidOption {
-                option: "law",
-                reason: format!("{:?}: {reason}", self.name),
-            }),
+            Some(reason) => Err(refused(&self.name, reason)),
         }
     }
 
@@ -110,6 +106,24 @@ impl NamedLaw {
                 law: &**law,
             }),
         }
+    }
+}
+
+/// Why no law can have a name.
+fn refusal_of(name: &str) -> Option<&'static str> {
+    if name.is_empty() || name.len() > NAME_LEN_BYTES_MAX {
+        Some("the name of a law has 1 to 255 bytes")
+    } else if name == REPLACE {
+        Some("\"replace\" is what a keyspace without a law does")
+    } else {
+        None
+    }
+}
+
+fn refused(name: &str, reason: &str) -> Error {
+    Error::InvalidOption {
+        option: "law",
+        reason: format!("{name:?}: {reason}"),
     }
 }
 

@@ -27,9 +27,9 @@ impl fmt::Display for Stats {
         }
         writeln!(
             f,
-            "tables       {} in {} keyspaces, {}",
+            "tables       {} in {}, {}",
             self.table_count,
-            self.keyspace_count,
+            Count(self.keyspace_count as u64, "keyspace"),
             Bytes(self.table_bytes)
         )?;
         writeln!(
@@ -41,7 +41,7 @@ impl fmt::Display for Stats {
         )?;
         writeln!(
             f,
-            "memtables    {} ({} frozen), {} entries, {} deletes, {} ranges",
+            "memtables    {} ({} frozen), entries {}, deletes {}, ranges {}",
             Bytes(self.memtable_bytes as u64),
             self.frozen_memtable_count,
             self.memtable_entry_count,
@@ -56,17 +56,17 @@ impl fmt::Display for Stats {
         )?;
         writeln!(
             f,
-            "commits      {}, {} operations, {}",
+            "commits      {}, {}, {}",
             self.commit_count,
-            self.operation_count,
+            Count(self.operation_count, "operation"),
             Bytes(self.commit_bytes)
         )?;
         writeln!(
             f,
-            "flushes      {}, {}; ingested {} tables, {}",
+            "flushes      {}, {}; ingested {}, {}",
             self.flush_count,
             Bytes(self.flush_bytes),
-            self.ingested_table_count,
+            Count(self.ingested_table_count, "table"),
             Bytes(self.ingested_bytes)
         )?;
         writeln!(
@@ -79,18 +79,20 @@ impl fmt::Display for Stats {
         )?;
         writeln!(
             f,
-            "written      {} times what came in",
-            Times(self.write_amplification())
+            "written      {} times what came in; records {} times those alive",
+            Times(self.write_amplification()),
+            Times(self.space_amplification())
         )?;
         writeln!(
             f,
-            "deletes      {} records killed, {} tables emptied",
-            self.killed_record_count, self.emptied_table_count
+            "deletes      {} killed, {} emptied",
+            Count(self.killed_record_count, "record"),
+            Count(self.emptied_table_count, "table")
         )?;
         writeln!(
             f,
-            "filters      {} probes: {} turned away, {} found, {} in vain",
-            self.filter_probe_count(),
+            "filters      {}: {} turned away, {} found, {} in vain",
+            Count(self.filter_probe_count(), "probe"),
             self.filter_negative_count,
             self.filter_true_positive_count,
             self.filter_false_positive_count
@@ -111,8 +113,8 @@ impl fmt::Display for Stats {
         )?;
         writeln!(
             f,
-            "pinned       {} files, {}",
-            self.pinned_file_count,
+            "pinned       {}, {}",
+            Count(self.pinned_file_count as u64, "file"),
             Bytes(self.pinned_file_bytes)
         )?;
         write!(
@@ -126,6 +128,15 @@ impl fmt::Display for Stats {
             write!(f, "; the last: {shown}")?;
         }
         Ok(())
+    }
+}
+
+/// `1 table`, `2 tables`.
+struct Count(u64, &'static str);
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}{}", self.0, self.1, if self.0 == 1 { "" } else { "s" })
     }
 }
 

@@ -153,6 +153,8 @@ pub(crate) struct Version {
     keyspaces: imbl::OrdMap<u32, Arc<KeyspaceView>>,
     /// Edits that led here since the database was opened.
     edit_count: u64,
+    /// Tables of all keyspaces.
+    table_count: usize,
 }
 
 impl Version {
@@ -175,6 +177,11 @@ impl Version {
     /// Number of edits that led here since the database was opened: orders versions.
     pub(crate) fn edit_count(&self) -> u64 {
         self.edit_count
+    }
+
+    /// Number of tables of all keyspaces.
+    pub(crate) fn table_count(&self) -> usize {
+        self.table_count
     }
 
     /// All tables of all keyspaces.
@@ -207,14 +214,19 @@ impl Version {
                     next.keyspaces.insert(*number, Arc::default());
                 }
                 Change::DropKeyspace { number } => {
-                    next.keyspaces.remove(number);
+                    let dropped = next.keyspaces.remove(number);
+                    next.table_count -= dropped.map_or(0, |view| view.tables().count());
                 }
                 Change::AddTable(record) => {
+                    next.table_count += 1;
                     let file = Arc::clone(&added[&record.number]);
                     next.keyspace_mut(record.keyspace)
                         .add(record.level, TableView { file, dead: None });
                 }
-                Change::RemoveTable { number } => next.keyspace_mut(keyspace_of(*number)).remove(*number),
+                Change::RemoveTable { number } => {
+                    next.table_count -= 1;
+                    next.keyspace_mut(keyspace_of(*number)).remove(*number);
+                }
                 Change::MoveTable { number, level } => {
                     let view = next.keyspace_mut(keyspace_of(*number));
                     let table = view

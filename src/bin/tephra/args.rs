@@ -4,24 +4,41 @@
 
 use clap::{Parser, Subcommand};
 
+use crate::bench::Bench;
+use crate::completions::Completions;
 use crate::demo::Demo;
+use crate::dump::{Dump, Restore};
 use crate::load::Load;
-use crate::look_after::{Repair, Stats, Verify};
-use crate::read::{Get, Scan};
+use crate::look_after::{Checkpoint, Compact, Keyspaces, Repair, Stats, Verify};
+use crate::read::{Count, Get, Scan};
+use crate::simulate::Simulate;
 use crate::stress::Stress;
-use crate::write::{Delete, Put};
+use crate::write::{Delete, DeleteRange, Merge, Put};
 
 const AFTER_HELP: &str = "\
+A first walk:
+  tephra demo                                        the store at work on real data, every answer checked
+  tephra load people.csv --db people --key id        a CSV file becomes a database
+  tephra scan --db people --limit 5
+  tephra stats --db people
+`tephra COMMAND --help` explains each command, with examples.
+
 Bytes as text: keys and values are printed as they are where they are printable UTF-8; a backslash, a control
 character and every byte that is not UTF-8 is printed as \\\\, \\t, \\n, \\r or \\xNN. Arguments and files are taken byte
-for byte; with --escaped they are read in the printed form, so that what `scan` prints can be loaded again.
+for byte; with --escaped they are read in the printed form, so that what `scan` prints can be loaded again. --hex and
+--base64 read and print those forms instead. Keyspaces of bit strings take and print 0s and 1s.
+
+Nothing is written by surprise: `get`, `scan`, `count`, `dump`, `verify`, `stats` and `keyspaces list` open a database for reading only;
+only `load`, `put --create`, `restore`, `bench` and `demo` ever make one. Answers go to standard output, everything else to standard
+error; colours and progress bars show on a terminal alone, and NO_COLOR turns colours off.
 
 Exit codes:
-  0  done
-  1  the answer is no: `get` found no such key, `verify` found damage, `repair` lost something, a claim of `demo` did not hold, `stress` found a promise
-     broken
-  2  the command line is wrong
-  3  a database, a file or standard output refused: the message says which and why";
+  0    done
+  1    the answer is no: `get` found no such key, `verify` found damage, `repair` lost something, a claim of `demo` or `bench` did not hold, `stress` found
+       a promise broken
+  2    the command line is wrong, or asks for what the keyspace is not made for
+  3    a database, a file or standard output refused: the message says which and why
+  130  interrupted: what `compact` had finished stays";
 
 /// An embedded, ordered key-value store, from the command line.
 #[derive(Debug, Parser)]
@@ -35,25 +52,45 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Shows the whole store at work on real data, and checks every answer
     Demo(Demo),
-    /// Puts every line of a file, KEY TAB VALUE, creating the database if there is none
+    /// Puts the records of a TSV, CSV or JSON-lines file, creating database and keyspace if there are none
     ///
-    /// The file is checked before anything is written: a line without a TAB is an error with its number. Only the first
-    /// TAB of a line separates. Of lines with the same key the last one wins.
+    /// All of the input is checked before anything is written: a line that is no record is an error with its number. Of records with the
+    /// same key the last one wins.
     Load(Load),
+    /// Writes everything in a database to one file: exact, checked, with an end mark
+    Dump(Dump),
+    /// Makes a new database of a dump, whole or not at all
+    Restore(Restore),
     /// Prints the value of a key
     Get(Get),
     /// Prints keys and values in key order, KEY TAB VALUE
     Scan(Scan),
+    /// Counts keys
+    Count(Count),
     /// Sets the value of a key; durable when it returns
     Put(Put),
     /// Removes a key, whether it is there or not; durable when it returns
     Delete(Delete),
+    /// Removes all keys of a range, at the cost of one; durable when it returns
+    DeleteRange(DeleteRange),
+    /// Composes an operand with a key's value, by the law of its keyspace; durable when it returns
+    Merge(Merge),
+    /// Lists, creates and drops keyspaces
+    Keyspaces(Keyspaces),
+    /// Shows a database on one screen: levels, live and dead records, memory
+    Stats(Stats),
+    /// Merges tables now; Ctrl-C ends it cleanly
+    Compact(Compact),
+    /// Makes this instant of a database a database of its own
+    Checkpoint(Checkpoint),
     /// Reads and checks everything: checksums, order, directories, filters, counts
     Verify(Verify),
-    /// Makes a new database of what can be read of a damaged one, and says what is lost
-    Repair(Repair),
-    /// Prints numbers about the database
-    Stats(Stats),
+    /// Times the usual workloads, and checks their answers
+    Bench(Bench),
+    /// Shows what compaction costs, by the real picker over made-up data, without files
+    Simulate(Simulate),
     /// Runs the store on machines that fail, and checks that nothing promised is lost
     Stress(Stress),
+    /// Prints what a shell needs to complete this command's line
+    Completions(Completions),
 }

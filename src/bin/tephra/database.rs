@@ -1,13 +1,12 @@
-//! What most commands share: which database, how arguments are read, and opening without the right to change.
+//! What most commands share: which database and keyspace, and opening them without the right to change or create.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
-use tephradb::{Db, Options};
+use tephradb::{Db, Durability, Options};
 
-use crate::escape::unescape;
 use crate::failure::{Failure, Result};
+use crate::space::Space;
 
 /// The database of a command.
 #[derive(Debug, ClapArgs)]
@@ -17,12 +16,35 @@ pub(crate) struct Database {
     pub(crate) db: PathBuf,
 }
 
-/// How arguments are read.
+/// The database of a command and a keyspace in it.
 #[derive(Debug, ClapArgs)]
-pub(crate) struct Escaped {
-    /// Read backslash escapes in keys and values: \\, \t, \n, \r, \xNN
-    #[arg(long, short = 'e')]
-    pub(crate) escaped: bool,
+pub(crate) struct Place {
+    #[command(flatten)]
+    pub(crate) database: Database,
+    /// A keyspace of it [default: the default keyspace]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) keyspace: Option<String>,
+}
+
+impl Place {
+    /// The keyspace's name; the default one's is empty.
+    pub(crate) fn name(&self) -> &str {
+        self.keyspace.as_deref().unwrap_or("")
+    }
+
+    /// Opens database and keyspace, which must exist, for reading alone.
+    pub(crate) fn open_to_read(&self) -> Result<(Db, Space)> {
+        let db = open_to_read(&self.database.db)?;
+        let space = Space::open(&db, self.name())?;
+        Ok((db, space))
+    }
+
+    /// Opens database and keyspace, which must exist, for writes that are durable when they return.
+    pub(crate) fn open_to_write(&self) -> Result<(Db, Space)> {
+        let db = open_to_write(&self.database.db)?;
+        let space = Space::open(&db, self.name())?;
+        Ok((db, space))
+    }
 }
 
 /// Opens a database that must exist, without the right to change it.
@@ -33,15 +55,31 @@ pub(crate) fn open_to_read(path: &Path) -> Result<Db> {
     )?)
 }
 
-/// The bytes an argument stands for.
-pub(crate) fn bytes_of(what: &'static str, argument: OsString, escaped: &Escaped) -> Result<Vec<u8>> {
-    let bytes = argument.into_encoded_bytes();
-    if !escaped.escaped {
-        return Ok(bytes);
+/// Opens a database that must exist, for writes that are durable when they return.
+pub(crate) fn open_to_write(path: &Path) -> Result<Db> {
+    Ok(Db::open(
+        path,
+        Options::default()
+            .create_if_missing(false)
+            .durability(Durability::Sync),
+    )?)
+}
+
+/// The default keyspace has no name; this stands for it where people read.
+pub(crate) fn shown_name(name: &str) -> String {
+    if name.is_empty() {
+        "(default)".to_owned()
+    } else {
+        crate::escape::escape(name.as_bytes())
     }
-    unescape(&bytes).map_err(|source| Failure::Argument {
-        what,
-        text: String::from_utf8_lossy(&bytes).into_owned(),
-        source,
-    })
+}
+
+/// The failure for a keyspace that is not there.
+pub(crate) fn no_keyspace(db: &Db, name: &str) -> Failure {
+    let known = db.keyspace_names();
+    Failure::NoKeyspace {
+        name: name.to_owned(),
+        known: known.iter().map(|name| shown_name(name)).take(10).collect(),
+        known_count: known.len(),
+    }
 }

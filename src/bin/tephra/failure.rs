@@ -4,7 +4,9 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::escape::{BadEscape, escape};
+use crate::escape::escape;
+use crate::form::BadForm;
+use crate::output::counted;
 
 pub(crate) type Result<T> = std::result::Result<T, Failure>;
 
@@ -14,27 +16,48 @@ pub(crate) enum Failure {
     #[error("not found: {}", escape(key))]
     NotFound { key: Vec<u8> },
 
-    #[error("the database is not sound: {problem_count} problem(s), listed above")]
+    #[error("the database is not sound: {}, listed above", counted(*problem_count as u64, "problem"))]
     Unsound { problem_count: usize },
 
-    #[error("{} holds what could be read: {count} thing(s) are lost or doubtful, listed above", into.display())]
+    #[error("{} holds what could be read: {} lost or doubtful, listed above", into.display(), counted(*count as u64, "thing"))]
     NotAllRepaired { into: PathBuf, count: usize },
 
-    #[error("the demo's claim does not hold: {claim}")]
+    #[error("a claim does not hold: {claim}")]
     Wrong { claim: String },
 
     #[error("a promise was broken: {broken}")]
     Broken { broken: String },
 
-    #[error("the {what} {text:?} has a broken escape at {source}")]
+    #[error("the {what} {text:?}: {source}")]
     Argument {
         what: &'static str,
         text: String,
-        source: BadEscape,
+        source: BadForm,
     },
 
-    #[error(transparent)]
+    #[error("{reason}")]
+    Usage { reason: String },
+
+    #[error("{}{}", .0, hint(.0))]
     Database(#[from] tephradb::Error),
+
+    #[error("there is no keyspace {name:?}; there {}", listed(known, *known_count))]
+    NoKeyspace {
+        name: String,
+        known: Vec<String>,
+        known_count: usize,
+    },
+
+    #[error(
+        "{} left out, whose values only a law that this command does not know could compose", counted(*key_count, "key")
+    )]
+    LeftOut { key_count: u64 },
+
+    #[error("interrupted; what was finished stays")]
+    Interrupted,
+
+    #[error("{name} is no whole dump: {reason}")]
+    Dump { name: String, reason: String },
 
     #[error("cannot {operation} {}: {source}", path.display())]
     File {
@@ -43,7 +66,7 @@ pub(crate) enum Failure {
         source: io::Error,
     },
 
-    #[error("{} is not a regular file; a load reads its file twice", path.display())]
+    #[error("{} is a directory, not a regular file", path.display())]
     NotAFile { path: PathBuf },
 
     #[error("{}:{line}: {reason}", path.display())]
@@ -53,17 +76,41 @@ pub(crate) enum Failure {
         reason: String,
     },
 
-    #[error("{} changed while it was read: {before} lines, then {after}", path.display())]
+    #[error("{} changed while it was read: {before} records, then {after}", path.display())]
     Changed { path: PathBuf, before: u64, after: u64 },
 
-    #[error("{} is in the way: the demo wants a directory that does not exist or is empty", path.display())]
-    InTheWay { path: PathBuf },
+    #[error("{} is in the way: {what} wants a directory that does not exist or is empty", path.display())]
+    InTheWay { what: &'static str, path: PathBuf },
+
+    #[error("{} is there already, and nothing is written over", path.display())]
+    Exists { path: PathBuf },
 
     #[error("no data: {}; name the file with --data", reason)]
     NoData { reason: String },
 
     #[error("cannot write to standard output: {0}")]
     Output(io::Error),
+}
+
+/// What helps against an error of the database, where the library's own words are for programs.
+fn hint(error: &tephradb::Error) -> &'static str {
+    match error {
+        tephradb::Error::LawUnknown { .. } | tephradb::Error::LawHoldsUp { .. } => {
+            "\n  This command knows the laws add-u64, max-u64 and append-bytes. In a keyspace of another law it puts, deletes and \
+             reads what has one record a key;\n  the program that owns the law composes the rest, for good where it compacts."
+        }
+        _ => "",
+    }
+}
+
+/// The keyspaces there are, in words.
+fn listed(known: &[String], known_count: usize) -> String {
+    let verb = if known_count == 1 { "is" } else { "are" };
+    let more = match known_count - known.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("{verb} {}{more}", known.join(", "))
 }
 
 impl Failure {
@@ -75,9 +122,14 @@ impl Failure {
             | Failure::NotAllRepaired { .. }
             | Failure::Wrong { .. }
             | Failure::Broken { .. } => 1,
-            Failure::Argument { .. } => 2,
+            Failure::Argument { .. } | Failure::Usage { .. } => 2,
+            Failure::Interrupted => 130,
             failure if failure.is_closed_pipe() => 0,
             Failure::Database(_)
+            | Failure::NoKeyspace { .. }
+            | Failure::LeftOut { .. }
+            | Failure::Dump { .. }
+            | Failure::Exists { .. }
             | Failure::File { .. }
             | Failure::NotAFile { .. }
             | Failure::Line { .. }

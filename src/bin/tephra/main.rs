@@ -3,33 +3,49 @@
 //! ```text
 //! args ──> commands ──> a family of commands ──> tephradb       options stand beside the code that runs them
 //!              │
-//!              ├── load        files of records, one a line
-//!              ├── read        get, scan: opened for reading only
-//!              ├── write       put, delete
-//!              ├── look_after  verify, repair, stats
+//!              ├── load        records of TSV, CSV and JSON lines
+//!              ├── dump        dump and restore: everything as one file
+//!              ├── read        get, scan, count: opened for reading only
+//!              ├── write       put, delete, delete-range, merge
+//!              ├── look_after  keyspaces, stats, compact, checkpoint, verify, repair
+//!              ├── bench       the usual workloads, timed and checked
+//!              ├── simulate    compaction without files
 //!              ├── demo        the whole store on real data, every claim checked
 //!              ├── stress      the store on machines that fail, every promise checked
+//!              ├── completions for shells
 //!              │
-//!              ├── database  what they share: which database, how arguments are read
-//!              ├── escape    bytes as printable text, and back
-//!              ├── progress  a bar on standard error, if that is a terminal
-//!              └── failure   what went wrong, and the exit code it means
+//!              ├── database    which database and keyspace, and opening them
+//!              ├── space       a keyspace of bytes or bits;  span: which of its keys
+//!              ├── form        bytes as text: plain, escaped, hex, base64, numbers;  escape: printable text
+//!              ├── files       what is read and written beside databases
+//!              ├── output      lines and JSON;  colour, progress: on a terminal alone
+//!              └── failure     what went wrong, and the exit code it means
 //! ```
 //!
 //! Answers go to standard output, everything else to standard error. A reader that stops reading (`| head`) ends the
 //! command quietly.
 
 mod args;
+mod bench;
+mod colour;
 mod commands;
+mod completions;
 mod database;
 mod demo;
+mod dump;
 mod escape;
 mod failure;
 mod figures;
+mod files;
+mod form;
 mod load;
 mod look_after;
+mod output;
 mod progress;
 mod read;
+mod simulate;
+mod space;
+mod span;
 mod stopwatch;
 mod stress;
 mod write;
@@ -49,7 +65,8 @@ fn main() -> ExitCode {
             let _ = out.flush();
             if !failure.is_closed_pipe() {
                 // Nobody is left to tell if standard error is closed too.
-                let _ = writeln!(io::stderr(), "tephra: {failure}");
+                let name = colour::on_errors(colour::Colour::Red, "tephra:");
+                let _ = writeln!(io::stderr(), "{name} {failure}");
             }
             failure.exit_code()
         }

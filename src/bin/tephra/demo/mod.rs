@@ -25,9 +25,12 @@ use steps::Story;
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Demo {
-    /// Directory of the demo's database; must not exist, or be empty [default: a fresh temporary directory]
+    /// Directory of the demo's database; must not exist, or be empty; it stays [default: a temporary one, which goes]
     #[arg(long, value_name = "DIR")]
     pub(crate) db: Option<PathBuf>,
+    /// Leave the temporary database to look at
+    #[arg(long)]
+    pub(crate) keep: bool,
     /// File of names, KEY TAB VALUE [default: data/unicode-names.tsv here or in the source tree]
     #[arg(long, value_name = "FILE")]
     pub(crate) data: Option<PathBuf>,

@@ -1,11 +1,13 @@
 //! Where the demo's data and its database are.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
 
 use super::Demo;
 use crate::failure::{Failure, Result};
-use crate::load::check_file;
+use crate::files::{Input, check_fresh, temporary_directory};
+use crate::load::{Plan, check};
 
 /// The data file, below the current directory or below the source tree.
 const DATA_FILE: &str = "data/unicode-names.tsv";
@@ -18,6 +20,9 @@ pub(crate) struct Setting {
     pub(crate) db: PathBuf,
     /// Lines of the data file, each of them a record.
     pub(crate) record_count: u64,
+    /// The database's directory, where it is one of the demo's own: gone when the demo ends, however it ends.
+    temporary: Option<TempDir>,
+    is_kept: bool,
 }
 
 impl Setting {
@@ -27,16 +32,37 @@ impl Setting {
             Some(path) => path.clone(),
             None => find_data()?,
         };
-        let record_count = check_file(&data, false)?;
-        let db = match &args.db {
-            Some(path) => fresh(path)?,
-            None => make_directory()?,
+        let record_count = check(&mut Input::open(&data)?, &Plan::lines())?.record_count;
+        let temporary = match &args.db {
+            Some(path) => {
+                check_fresh("the demo", path)?;
+                None
+            }
+            None => Some(temporary_directory("tephra-demo-")?),
+        };
+        let db = match (&args.db, &temporary) {
+            (None, Some(temporary)) => temporary.path().to_path_buf(),
+            (named, _) => named.clone().unwrap_or_default(),
         };
         Ok(Setting {
             data,
             db,
             record_count,
+            temporary,
+            is_kept: args.keep || args.db.is_some(),
         })
+    }
+
+    /// Whether the database is there when the demo has ended.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.is_kept
+    }
+
+    /// Lets the database stay.
+    pub(crate) fn keep(self) {
+        if let Some(temporary) = self.temporary {
+            let _ = temporary.keep();
+        }
     }
 }
 
@@ -53,24 +79,6 @@ fn find_data() -> Result<PathBuf> {
     })
 }
 
-/// Refuses a directory with anything in it: the demo never adds to a database that is there.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "looks for what is in the way before a database is opened"
-)]
-fn fresh(path: &Path) -> Result<PathBuf> {
-    let in_the_way = match fs::read_dir(path) {
-        Ok(mut entries) => entries.next().is_some(),
-        Err(error) => error.kind() != std::io::ErrorKind::NotFound,
-    };
-    if in_the_way {
-        return Err(Failure::InTheWay {
-            path: path.to_path_buf(),
-        });
-    }
-    Ok(path.to_path_buf())
-}
-
 /// How to call this command again from here.
 pub(crate) fn command_line() -> String {
     let Ok(path) = std::env::current_exe() else {
@@ -78,17 +86,4 @@ pub(crate) fn command_line() -> String {
     };
     let here = std::env::current_dir().unwrap_or_default();
     path.strip_prefix(here).unwrap_or(&path).display().to_string()
-}
-
-/// A new directory among the temporary ones. It stays when the demo has ended: its reader may want to look.
-fn make_directory() -> Result<PathBuf> {
-    let made = tempfile::Builder::new()
-        .prefix("tephra-demo-")
-        .tempdir()
-        .map_err(|source| Failure::File {
-            operation: "make a directory in",
-            path: std::env::temp_dir(),
-            source,
-        })?;
-    Ok(made.keep())
 }

@@ -11,7 +11,8 @@ use super::setting::{Setting, command_line};
 use crate::escape::escape;
 use crate::failure::Result;
 use crate::figures::{grouped, ratio};
-use crate::load::{Records, load_records};
+use crate::files::Input;
+use crate::load::{Plan, Records, load_records};
 use crate::stopwatch::Stopwatch;
 
 /// The demo shows a merge of at least this many tables.
@@ -49,7 +50,8 @@ impl Story {
         let mut step = Step::begin("Read the file");
         let record_count = setting.record_count;
         let mut model = Model::new();
-        let mut records = Records::open(&setting.data, false)?;
+        let mut input = Input::open(&setting.data)?;
+        let mut records = Records::open(&mut input, &Plan::lines())?;
         while let Some((key, value)) = records.next()? {
             model.insert(key, value);
         }
@@ -84,8 +86,15 @@ impl Story {
 
     pub(crate) fn load(&mut self, page: &mut Page<'_>) -> Result<()> {
         let mut step = Step::begin("Load it, in the file's order");
-        let mut records = Records::open(&self.setting.data, false)?;
-        let loaded = load_records(&self.db, &mut records, self.record_count)?;
+        let mut input = Input::open(&self.setting.data)?;
+        let mut records = Records::open(&mut input, &Plan::lines())?;
+        let loaded = load_records(
+            &self.db,
+            self.db.default_keyspace(),
+            &mut records,
+            self.record_count,
+            false,
+        )?;
         self.db.flush()?;
         step.stop();
         let stats = self.db.stats();
@@ -288,13 +297,13 @@ impl Story {
                 stats.live_record_count
             )
         })?;
-        step.line(format!("{:<32}{:>12}{:>14}", "", "bytes", "a record"));
+        step.line(format!("{:<36}{:>12}{:>14}", "", "bytes", "a record"));
         for (what, bytes) in [
-            ("keys and values, raw", raw),
+            ("keys and values, changed as above", raw),
             ("table files, all sections", stats.table_bytes),
         ] {
             step.line(format!(
-                "{what:<32}{:>12}{:>14}",
+                "{what:<36}{:>12}{:>14}",
                 grouped(bytes),
                 ratio(bytes, records)
             ));
@@ -314,15 +323,20 @@ impl Story {
         let db = self.setting.db.display().to_string();
         self.db.close()?;
         page.line("")?;
-        page.line(&format!(
-            "{} checks, all passed, in {time}. The database stays. Try:",
-            grouped(page.check_count())
-        ))?;
+        let passed = format!("{} checks, all passed, in {time}.", grouped(page.check_count()));
+        if !self.setting.is_kept() {
+            return page.line(&format!(
+                "{passed} The database is removed; --keep leaves it to look at."
+            ));
+        }
+        page.line(&format!("{passed} The database stays. Try:"))?;
         let tephra = command_line();
         page.line(&format!(
             "  {tephra} scan --db {db} --prefix 'OGHAM LETTER' --limit 5"
         ))?;
-        page.line(&format!("  {tephra} stats --db {db}"))
+        page.line(&format!("  {tephra} stats --db {db}"))?;
+        self.setting.keep();
+        Ok(())
     }
 
     /// The whole database, in both directions, against the model.

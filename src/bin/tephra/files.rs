@@ -1,0 +1,210 @@
+//! Files of the command that are no part of a database: what is loaded, dumps, directories for a time.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "input, output and temporary directories are no part of a database"
+)]
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use crate::failure::{Failure, Result};
+
+/// The name that stands for standard input and output.
+const STANDARD: &str = "-";
+
+/// Whether a path means standard input or output.
+pub(crate) fn is_standard(path: &Path) -> bool {
+    path.as_os_str() == STANDARD
+}
+
+/// A file that can be read from its beginning again and again. What cannot be, standard input or a pipe, is copied to a temporary file
+/// first.
+#[derive(Debug)]
+pub(crate) struct Input {
+    path: PathBuf,
+    file: File,
+}
+
+impl Input {
+    /// Opens a file; `-` is standard input.
+    pub(crate) fn open(path: &Path) -> Result<Input> {
+        let failed = |operation| move |source| file_failure(operation, path, source);
+        let file = if is_standard(path) {
+            spooled(&mut io::stdin().lock())
+                .map_err(|error| file_failure("read", Path::new("standard input"), error))?
+        } else {
+            let kind = fs::metadata(path).map_err(failed("open"))?;
+            if kind.is_dir() {
+                return Err(Failure::NotAFile {
+                    path: path.to_path_buf(),
+                });
+            }
+            let mut file = File::open(path).map_err(failed("open"))?;
+            if kind.is_file() {
+                file
+            } else {
+                spooled(&mut file).map_err(failed("read"))?
+            }
+        };
+        let path = if is_standard(path) {
+            PathBuf::from("standard input")
+        } else {
+            path.to_path_buf()
+        };
+        Ok(Input { path, file })
+    }
+
+    /// What to call it in a message.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// All of it, from its beginning. One reader at a time.
+    pub(crate) fn read(&mut self) -> Result<BufReader<File>> {
+        let rewound = self
+            .file
+            .seek(SeekFrom::Start(0))
+            .and_then(|_| self.file.try_clone());
+        let file = rewound.map_err(|error| file_failure("read", &self.path, error))?;
+        Ok(BufReader::with_capacity(1 << 16, file))
+    }
+}
+
+fn spooled(from: &mut dyn Read) -> io::Result<File> {
+    let mut file = tempfile::tempfile()?;
+    io::copy(from, &mut file)?;
+    Ok(file)
+}
+
+/// A file being read once, front to back; `-` is standard input. With what to call it.
+pub(crate) fn open_once(path: &Path) -> Result<(Box<dyn Read>, String)> {
+    if is_standard(path) {
+        return Ok((Box::new(io::stdin()), "standard input".to_owned()));
+    }
+    let failed = |source| file_failure("open", path, source);
+    if fs::metadata(path).map_err(failed)?.is_dir() {
+        return Err(Failure::NotAFile {
+            path: path.to_path_buf(),
+        });
+    }
+    Ok((
+        Box::new(File::open(path).map_err(failed)?),
+        path.display().to_string(),
+    ))
+}
+
+/// A new file that goes again unless it is finished. Never takes the place of one that is there.
+#[derive(Debug)]
+pub(crate) struct Output {
+    path: PathBuf,
+    file: File,
+    is_finished: bool,
+}
+
+impl Output {
+    pub(crate) fn create(path: &Path) -> Result<Output> {
+        match File::create_new(path) {
+            Ok(file) => Ok(Output {
+                path: path.to_path_buf(),
+                file,
+                is_finished: false,
+            }),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(Failure::Exists {
+                path: path.to_path_buf(),
+            }),
+            Err(error) => Err(file_failure("create", path, error)),
+        }
+    }
+
+    /// Makes it durable and lets it stay.
+    pub(crate) fn finish(mut self) -> Result<()> {
+        self.file
+            .sync_all()
+            .map_err(|error| file_failure("sync", &self.path, error))?;
+        self.is_finished = true;
+        Ok(())
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        if !self.is_finished {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Refuses a directory with anything in it.
+pub(crate) fn check_fresh(what: &'static str, path: &Path) -> Result<()> {
+    let is_in_the_way = match fs::read_dir(path) {
+        Ok(mut entries) => entries.next().is_some(),
+        Err(error) => error.kind() != io::ErrorKind::NotFound,
+    };
+    if is_in_the_way {
+        return Err(Failure::InTheWay {
+            what,
+            path: path.to_path_buf(),
+        });
+    }
+    Ok(())
+}
+
+/// A directory for a time, among the temporary ones: gone with everything in it when dropped.
+pub(crate) fn temporary_directory(prefix: &str) -> Result<TempDir> {
+    let made = tempfile::Builder::new().prefix(prefix).tempdir();
+    made.map_err(|error| file_failure("make a directory in", &std::env::temp_dir(), error))
+}
+
+/// A directory for a time beside a path, to take its place later.
+pub(crate) fn directory_beside(path: &Path) -> Result<TempDir> {
+    let parent = parent_of(path);
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".tephra-restore-");
+    #[cfg(unix)]
+    let builder = {
+        use std::os::unix::fs::PermissionsExt as _;
+        // It is to be a directory like others, less what the umask takes away.
+        builder.permissions(fs::Permissions::from_mode(0o777))
+    };
+    let made = builder.tempdir_in(parent);
+    made.map_err(|error| file_failure("make a directory in", parent, error))
+}
+
+/// Gives a directory its final name, durably. An empty directory of that name is replaced.
+pub(crate) fn move_into_place(from: TempDir, to: &Path) -> Result<()> {
+    fs::rename(from.path(), to).map_err(|error| file_failure("move what was restored to", to, error))?;
+    // There is nothing at the old name any more.
+    let _ = from.keep();
+    let synced = File::open(parent_of(to)).and_then(|parent| parent.sync_all());
+    synced.map_err(|error| file_failure("sync the directory of", to, error))
+}
+
+fn parent_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// The failure of an operation on a file.
+pub(crate) fn file_failure(operation: &'static str, path: &Path, source: io::Error) -> Failure {
+    Failure::File {
+        operation,
+        path: path.to_path_buf(),
+        source,
+    }
+}

@@ -1,0 +1,37 @@
+//! `tephra merge`: adds an operand to a key of a keyspace that composes.
+
+use std::ffi::OsString;
+
+use clap::Args as ClapArgs;
+
+use crate::database::Place;
+use crate::failure::Result;
+use crate::form::Forms;
+
+const EXAMPLES: &str = "\
+Examples:
+  tephra keyspaces create --db visits counters --law add-u64 --value-width 8
+  tephra merge --db visits --keyspace counters --value-form number front-page 1
+  tephra get   --db visits --keyspace counters --value-form number front-page";
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Merge {
+    #[command(flatten)]
+    place: Place,
+    #[command(flatten)]
+    forms: Forms,
+    /// The key
+    key: OsString,
+    /// What its keyspace's law composes with what is there: a number to add, bytes to append
+    operand: OsString,
+}
+
+pub(crate) fn merge(args: Merge) -> Result<()> {
+    let key = args.forms.read_key("key", args.key)?;
+    let operand = args.forms.read_value("operand", args.operand)?;
+    let (db, space) = args.place.open_to_write()?;
+    space.check_forms(&args.forms)?;
+    space.merge(&key, &operand)?;
+    Ok(db.close()?)
+}

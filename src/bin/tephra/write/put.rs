@@ -1,0 +1,58 @@
+//! `tephra put`: sets the value of a key.
+
+use std::ffi::OsString;
+
+use clap::Args as ClapArgs;
+use tephradb::{Db, Durability, KeyspaceOptions, Options};
+
+use crate::database::Place;
+use crate::failure::Result;
+use crate::form::Forms;
+use crate::space::Space;
+
+const EXAMPLES: &str = "\
+Examples:
+  tephra put --db names 'A KEY' 'a value'
+  tephra put --db names --hex 00ff 68656c6c6f
+  tephra put --db new --create first 1";
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Put {
+    #[command(flatten)]
+    place: Place,
+    /// Create database and keyspace, with default settings, if there are none
+    #[arg(long)]
+    create: bool,
+    #[command(flatten)]
+    forms: Forms,
+    /// The key
+    key: OsString,
+    /// The value
+    value: OsString,
+}
+
+pub(crate) fn put(args: Put) -> Result<()> {
+    let key = args.forms.read_key("key", args.key)?;
+    let value = args.forms.read_value("value", args.value)?;
+    let (db, space) = if args.create {
+        open_or_create(&args.place)?
+    } else {
+        args.place.open_to_write()?
+    };
+    space.check_forms(&args.forms)?;
+    space.put(&key, &value)?;
+    Ok(db.close()?)
+}
+
+fn open_or_create(place: &Place) -> Result<(Db, Space)> {
+    let db = Db::open(
+        &place.database.db,
+        Options::default().durability(Durability::Sync),
+    )?;
+    if db.existing_keyspace(place.name())?.is_none() {
+        db.keyspace(place.name(), KeyspaceOptions::default())?;
+    }
+    let space = Space::open(&db, place.name())?;
+    Ok((db, space))
+}
