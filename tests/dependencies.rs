@@ -192,3 +192,49 @@ fn licence_expressions_are_understood() {
         assert_eq!(satisfied(expression, &allowed), met, "{expression:?}");
     }
 }
+
+#[test]
+fn the_library_alone_pulls_nothing_of_the_command() {
+    let names = |features: &[&str]| -> std::collections::BTreeSet<String> {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
+        cargo.args([
+            "tree",
+            "--locked",
+            "--package",
+            "tephradb",
+            "--edges",
+            "normal",
+            "--prefix",
+            "none",
+            "--format",
+            "{p}",
+        ]);
+        let tree = output(cargo.args(features));
+        tree.lines()
+            .filter_map(|line| Some(line.split(' ').next()?.to_owned()))
+            .collect()
+    };
+    let (with, without) = (names(&[]), names(&["--no-default-features"]));
+    let of_the_command = [
+        "clap",
+        "clap_complete",
+        "csv",
+        "ctrlc",
+        "data-encoding",
+        "hdrhistogram",
+        "indicatif",
+        "rand",
+        "rand_xoshiro",
+        "serde_json",
+        "tempfile",
+    ];
+    for name in of_the_command {
+        assert!(with.contains(name), "{name} is not of the command any more");
+        assert!(!without.contains(name), "{name} comes with the library");
+    }
+    assert!(
+        without.contains("tephra-engine") && without.len() < with.len() / 2 + 10,
+        "{without:?}"
+    );
+}

@@ -7,13 +7,14 @@
 use std::path::{Path, PathBuf};
 
 /// The documents, relative to the root of the repository.
-const DOCUMENTS: [&str; 6] = [
+const DOCUMENTS: [&str; 7] = [
     "README.md",
     "ARCHITECTURE.md",
     "docs/deletes.md",
     "sstable/FORMAT.md",
     "wal/FORMAT.md",
     "docs/durability.md",
+    "docs/dump-format.md",
 ];
 /// Where a path may start.
 const STARTS: [&str; 5] = ["", "sstable/src", "wal/src", "compaction/src", "engine/src"];

@@ -29,7 +29,7 @@ for byte; with --escaped they are read in the printed form, so that what `scan` 
 --base64 read and print those forms instead. Keyspaces of bit strings take and print 0s and 1s.
 
 Nothing is written by surprise: `get`, `scan`, `count`, `dump`, `verify`, `stats` and `keyspaces list` open a database for reading only;
-only `load`, `put --create`, `restore`, `bench` and `demo` ever make one. Answers go to standard output, everything else to standard
+only `load`, `put --create`, `checkpoint`, `restore`, `repair`, `bench` and `demo` ever make one. Answers go to standard output, everything else to standard
 error; colours and progress bars show on a terminal alone, and NO_COLOR turns colours off.
 
 Exit codes:
@@ -85,6 +85,8 @@ pub(crate) enum Command {
     Checkpoint(Checkpoint),
     /// Reads and checks everything: checksums, order, directories, filters, counts
     Verify(Verify),
+    /// Makes a new database of what can be read of a damaged one, and says what is lost
+    Repair(Repair),
     /// Times the usual workloads, and checks their answers
     Bench(Bench),
     /// Shows what compaction costs, by the real picker over made-up data, without files

@@ -55,14 +55,20 @@ pub(crate) fn open_to_read(path: &Path) -> Result<Db> {
     )?)
 }
 
+/// Bytes of a memtable of commands that write little. The log is reserved for a whole one at each open, which takes its time.
+pub(crate) const SMALL_MEMTABLE_BYTES: usize = 1 << 20;
+
+/// Options of a command that writes a few records, durable when it returns, into a database that must exist.
+pub(crate) fn small_writes() -> Options {
+    Options::default()
+        .create_if_missing(false)
+        .durability(Durability::Sync)
+        .memtable_bytes(SMALL_MEMTABLE_BYTES)
+}
+
 /// Opens a database that must exist, for writes that are durable when they return.
 pub(crate) fn open_to_write(path: &Path) -> Result<Db> {
-    Ok(Db::open(
-        path,
-        Options::default()
-            .create_if_missing(false)
-            .durability(Durability::Sync),
-    )?)
+    Ok(Db::open(path, small_writes())?)
 }
 
 /// The default keyspace has no name; this stands for it where people read.

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
 use serde_json::json;
-use tephradb::{BitIngest, Db, Ingest, KeyspaceOptions, Options};
+use tephradb::{BitIngest, Db, Ingest, KeyspaceOptions};
 
 use super::format::KeyspaceHead;
 use super::reader::{Block, DumpReader, records_of_bits, records_of_bytes};
-use crate::database::Database;
+use crate::database::{Database, small_writes};
 use crate::failure::{Failure, Result};
 use crate::figures::duration;
 use crate::files::{check_fresh, directory_beside, move_into_place, open_once};
@@ -161,7 +161,7 @@ fn fill(
     mut reader: DumpReader<impl std::io::Read>,
 ) -> std::result::Result<(u64, u64), Broken> {
     let progress = Progress::counter("restoring");
-    let db = Db::open(directory, Options::default())?;
+    let db = Db::open(directory, small_writes().create_if_missing(true))?;
     let mut names = std::collections::BTreeSet::new();
     let mut target = None;
     let mut record_total = 0;

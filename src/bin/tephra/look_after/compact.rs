@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Args as ClapArgs;
 use serde_json::json;
-use tephradb::{Cancel, Db, Event, EventListener, Options};
+use tephradb::{Cancel, Db, Event, EventListener};
 
-use crate::database::{Database, shown_name};
+use crate::database::{Database, shown_name, small_writes};
 use crate::failure::{Failure, Result};
 use crate::figures::{duration, grouped};
 use crate::form::Forms;
@@ -83,9 +83,7 @@ pub(crate) fn compact(args: Compact, out: &mut dyn Write) -> Result<()> {
         step_count: AtomicU64::new(0),
         written_bytes: AtomicU64::new(0),
     });
-    let options = Options::default()
-        .create_if_missing(false)
-        .listener(Arc::clone(&watcher) as Arc<dyn EventListener>);
+    let options = small_writes().listener(Arc::clone(&watcher) as Arc<dyn EventListener>);
     let opened = Db::open(&args.database.db, options);
     let outcome = opened.map_err(Failure::from).and_then(|db| {
         let names = if is_one {

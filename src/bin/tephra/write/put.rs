@@ -3,9 +3,9 @@
 use std::ffi::OsString;
 
 use clap::Args as ClapArgs;
-use tephradb::{Db, Durability, KeyspaceOptions, Options};
+use tephradb::{Db, KeyspaceOptions};
 
-use crate::database::Place;
+use crate::database::{Place, small_writes};
 use crate::failure::Result;
 use crate::form::Forms;
 use crate::space::Space;
@@ -46,10 +46,7 @@ pub(crate) fn put(args: Put) -> Result<()> {
 }
 
 fn open_or_create(place: &Place) -> Result<(Db, Space)> {
-    let db = Db::open(
-        &place.database.db,
-        Options::default().durability(Durability::Sync),
-    )?;
+    let db = Db::open(&place.database.db, small_writes().create_if_missing(true))?;
     if db.existing_keyspace(place.name())?.is_none() {
         db.keyspace(place.name(), KeyspaceOptions::default())?;
     }

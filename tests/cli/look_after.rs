@@ -1,0 +1,147 @@
+//! `stats`, `compact`, `checkpoint`, `verify`.
+
+use std::fs;
+
+use super::support::{NO, Place, REFUSED, USAGE, contents};
+
+#[test]
+fn damage_is_found_by_verify_with_file_and_exit_code() {
+    // In the page that opening reads, and in one that only reading reaches.
+    for line_count in [4, 4_000] {
+        let place = Place::new();
+        place.file(
+            "in.tsv",
+            (0..line_count)
+                .map(|n| format!("key {n:04}\tvalue {n:04}\n"))
+                .collect::<String>(),
+        );
+        place.tephra(["load", "in.tsv", "--db", "db"]).good();
+        let files = contents(&place.path("db"));
+        let tables: Vec<_> = files
+            .iter()
+            .filter(|(path, _)| path.extension() == Some("table".as_ref()))
+            .collect();
+        let [(table, bytes)] = tables[..] else {
+            panic!("one table: {:?}", files.iter().map(|f| &f.0).collect::<Vec<_>>())
+        };
+        let value = format!("value {:04}", line_count / 2).into_bytes();
+        let at = bytes
+            .windows(value.len())
+            .position(|w| w == value)
+            .expect("values stand in tables as they are");
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 0x20;
+        fs::write(table, damaged).unwrap();
+
+        let name = table.file_name().unwrap().to_str().unwrap();
+        let answer = place.tephra(["verify", "--db", "db"]);
+        assert_eq!(answer.code, NO, "{}{}", answer.out, answer.err);
+        assert!(
+            answer.out.starts_with("wrong: ") && answer.out.contains(name),
+            "{}",
+            answer.out
+        );
+        assert!(answer.err.contains("not sound"), "{}", answer.err);
+        let answer = place.tephra(["scan", "--db", "db"]);
+        assert_eq!(answer.code, REFUSED, "{}{}", answer.out, answer.err);
+        assert!(
+            answer.err.contains(name) && answer.err.contains("checksum"),
+            "{}",
+            answer.err
+        );
+    }
+}
+
+#[test]
+fn stats_are_one_screen_or_json() {
+    let place = Place::with_database();
+    let stats = place.run("stats --db db").good();
+    assert!(stats.lines().count() <= 24, "{stats}");
+    assert!(stats.lines().all(|line| line.chars().count() <= 80), "{stats}");
+    for words in [
+        "L0",
+        "1 in 1 keyspace,",
+        "dead",
+        "of memory",
+        "stalls",
+        "the oldest",
+        "times those alive",
+    ] {
+        assert!(stats.contains(words), "no {words:?} in:\n{stats}");
+    }
+    let fact = place.run("stats --db db --json").fact();
+    assert_eq!(
+        (&fact["table_count"], &fact["live_record_count"]),
+        (&1.into(), &4.into())
+    );
+    assert_eq!(fact["levels"][0]["table_count"], 1);
+    assert_eq!(fact["since_open"]["stall_count"], 0);
+}
+
+#[test]
+fn compact_merges_tables_and_drops_the_dead() {
+    let place = Place::with_database();
+    place.file("more.tsv", "alpha\tnew\nbeta\tnew\n");
+    place.run("load more.tsv --db db").good();
+    place.run("delete --db db gamma").good();
+    let fact = place.run("compact --db db --json").fact();
+    assert_eq!(
+        (&fact["after"]["tables"], &fact["after"]["dead_records"]),
+        (&1.into(), &0.into())
+    );
+    assert_eq!(fact["after"]["live_records"], 3);
+    assert_eq!(
+        place.run("scan --db db").good(),
+        "alpha\tnew\nalpha two\t1b\nbeta\tnew\n"
+    );
+    let said = place.run("compact --db db").good();
+    assert!(said.contains("->") && said.contains("1 table, "), "{said}");
+    place.run("compact --db db --prefix al").good();
+    place
+        .run("compact --db db --keyspace nowhere")
+        .bad(REFUSED, &["no keyspace"]);
+    place.run("compact --db nowhere").bad(REFUSED, &["no database"]);
+    let place = Place::with_keyspaces();
+    place.run("compact --db db").good();
+    place
+        .run("compact --db db --keyspace routes --prefix 0000")
+        .good();
+    place.run("verify --db db").good();
+}
+
+#[test]
+fn a_checkpoint_is_a_database_of_its_own() {
+    let place = Place::with_keyspaces();
+    place.run("checkpoint --db db copy").good();
+    place.run("put --db db alpha later").good();
+    assert_eq!(place.run("get --db copy alpha").good(), "1\n");
+    assert_eq!(place.run("get --db copy --keyspace log events").good(), "ab\n");
+    place.run("verify --db copy").good();
+    place
+        .run("checkpoint --db db copy")
+        .bad(REFUSED, &["copy", "not empty"]);
+    place
+        .run("checkpoint --db nowhere other")
+        .bad(REFUSED, &["no database"]);
+    assert!(!place.path("other").exists());
+    place.run("checkpoint --db db").bad(USAGE, &["COPY"]);
+    let fact = place.run("checkpoint --db db third --json").fact();
+    assert_eq!(fact["checkpoint"], "third");
+}
+
+#[test]
+fn verify_tells_as_json_and_in_the_singular() {
+    let place = Place::new();
+    place.run("put --create --db db k v").good();
+    let said = place.run("verify --db db").good();
+    assert!(said.contains("1 key alive"), "{said}");
+    let fact = place.run("verify --db db --json").fact();
+    assert_eq!((&fact["is_sound"], &fact["live_keys"]), (&true.into(), &1.into()));
+    assert_eq!(fact["problems"], serde_json::json!([]));
+    fs::write(place.path("db").join("CURRENT"), "nonsense").unwrap();
+    let answer = place.run("verify --db db --json");
+    assert_eq!(answer.code, NO, "{}", answer.err);
+    let fact: serde_json::Value = serde_json::from_str(&answer.out).unwrap();
+    assert_eq!(fact["is_sound"], false);
+    assert!(answer.err.contains("1 problem, listed above"), "{}", answer.err);
+}
