@@ -224,8 +224,6 @@ fn the_library_alone_pulls_nothing_of_the_command() {
         "data-encoding",
         "hdrhistogram",
         "indicatif",
-        "rand",
-        "rand_xoshiro",
         "serde_json",
         "tempfile",
     ];
