@@ -8,6 +8,7 @@
 //! scan           forward and backward over one table, eight overlapping tables, and a memtable
 //! seek           the next ten entries from random keys on, by a range each and by one range that is sent around
 //! snapshot       taking one, and letting it go
+//! reopen         an open that replays the log of a full memtable, by entry
 //! queue          push at the tail, pop at the head by scan and delete: the pop's time by tenths of the run
 //! deleted run    a seek to the front of 100,000 adjacent keys, before and after they are deleted; nothing is compacted
 //! range deletes  look-ups and scans beside 10,000 range deletes, waiting in the memtable and flushed
@@ -53,12 +54,13 @@ fn main() {
         report,
     };
     type Section = (&'static str, fn(&mut Bench));
-    let sections: [Section; 8] = [
+    let sections: [Section; 9] = [
         ("put", Bench::put),
         ("get", Bench::get),
         ("scan", Bench::scan),
         ("seek", Bench::seek),
         ("snapshot", Bench::snapshot),
+        ("reopen", Bench::reopen),
         ("queue", Bench::queue),
         ("deleted run", Bench::deleted_run),
         ("range deletes", Bench::range_deletes),
@@ -405,6 +407,28 @@ impl Bench {
     }
 
     /// Threads of the database do their work beside the queue, as they would for a user.
+    fn reopen(&mut self) {
+        let count = self.size(400_000, 40_000);
+        let random = shuffled(&records(count), 1);
+        let scratch = Scratch::new(manual(count));
+        for (key, value) in &random {
+            scratch.db.put(key, value).unwrap();
+        }
+        let Scratch { db, dir } = scratch;
+        drop(db);
+        let open = || {
+            let db = Db::open(dir.path(), manual(count)).unwrap();
+            db.stats().memtable_entry_count as u64
+        };
+        self.compare(
+            "reopen",
+            count,
+            count,
+            &[count as u64],
+            &mut [Variant::new("replay", open)],
+        );
+    }
+
     fn queue(&mut self) {
         const DEPTH: u64 = 1_000;
         let record_count = self.size(10_000_000, 200_000);
