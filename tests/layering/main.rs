@@ -3,7 +3,7 @@
 //! ```text
 //!   tephradb ──> tephra-engine ──┬──> tephra-compaction ──> tephra-sstable
 //!                                ├──> tephra-wal
-//!                                └──> tephra-sstable
+//!   tephra-c ──> tephra-engine   └──> tephra-sstable
 //! ```
 //!
 //! * `manifests`: imports point downwards only; every crate takes lints and versions from the workspace.

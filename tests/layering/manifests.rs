@@ -13,7 +13,7 @@ struct Layer {
 }
 
 /// Every manifest of the repository. One that is missing here is refused.
-const LAYERS: [Layer; 5] = [
+const LAYERS: [Layer; 6] = [
     Layer {
         manifest: "sstable/Cargo.toml",
         package: "tephra-sstable",
@@ -36,6 +36,12 @@ const LAYERS: [Layer; 5] = [
         manifest: "engine/Cargo.toml",
         package: "tephra-engine",
         may_import: &["tephra-compaction", "tephra-wal", "tephra-sstable"],
+        may_import_for_tests: &[],
+    },
+    Layer {
+        manifest: "c/Cargo.toml",
+        package: "tephra-c",
+        may_import: &["tephra-engine"],
         may_import_for_tests: &[],
     },
     Layer {

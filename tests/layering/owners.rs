@@ -127,6 +127,16 @@ const OWNERS: &[(&str, &str, &str)] = &[
         "sstable/src/elias_fano/scan.rs",
         "calls a function compiled for an instruction that was asked for",
     ),
+    (
+        "unsafe",
+        "c/src/",
+        "exported functions carry an unmangled name, by an unsafe attribute; addresses are read in border.rs alone (c/tests/header.rs)",
+    ),
+    (
+        "files",
+        "c/src/border.rs",
+        "a path of C is any bytes, which a path of the system is made of; no file is opened",
+    ),
     ("clocks", "engine/src/clock.rs", "the port to the system's clocks"),
     (
         "threads",
