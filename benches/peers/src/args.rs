@@ -64,7 +64,7 @@ pub(crate) struct TableArgs {
     pub(crate) files: Vec<PathBuf>,
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct ChildArgs {
     #[arg(long)]
     pub(crate) engine: String,

@@ -7,19 +7,22 @@ use crate::engine::{Engine, Family};
 use crate::engines::{self, with_engine};
 use crate::measure::{Usage, disk_bytes, heap_bytes, peak_memory_bytes, wait_until_quiet};
 use crate::report::Line;
-use crate::shape::Data;
 use crate::workload::{self, Job};
 
-/// Runs, and prints a line of JSON a part.
+/// Runs, and prints a line of JSON a part; none if the engine has no such thing.
 pub(crate) fn run(args: &ChildArgs) {
+    #[cfg(feature = "lmdb")]
+    if args.engine == "lmdb" && args.workload == workload::SNAPSHOTS {
+        return run_on::<crate::engines::lmdb::Lmdb<heed::WithoutTls>>(args);
+    }
     with_engine!(args.engine.as_str(), run_on(args));
 }
 
 fn run_on<E: Engine>(args: &ChildArgs) {
-    let data = Data::new(args.shape, args.records);
-    let raw_bytes = data.raw_bytes();
-    let mut job = Job::new(args.dir.clone(), data, args.round, args.seconds);
-    let engine: E = workload::run(&args.workload, &mut job);
+    let mut job = Job::new(args);
+    let Some(engine) = workload::run::<E>(&args.workload, &mut job) else {
+        return;
+    };
     let begin = Instant::now();
     engine.settle();
     wait_until_quiet();
@@ -28,28 +31,19 @@ fn run_on<E: Engine>(args: &ChildArgs) {
     let (peak_memory_bytes, heap_bytes, disk_bytes) =
         (peak_memory_bytes(), heap_bytes(), disk_bytes(&job.dir));
     drop(engine);
-    let listed = workload::LISTED
-        .iter()
-        .find(|listed| listed.name == args.workload);
-    let family = engines::LISTED
-        .iter()
-        .find(|listed| listed.name == args.engine)
-        .map(|listed| listed.family);
-    for (part, timing) in &job.parts {
+    let listed = engines::LISTED.iter().find(|listed| listed.name == args.engine);
+    let is_lsm = listed.is_some_and(|listed| listed.family == Family::Lsm);
+    for part in &job.parts {
+        let timing = part.timing;
         let line = Line {
             bench: "peers".to_owned(),
-            workload: format!("{}{part}", args.workload),
+            workload: format!("{}{}", args.workload, part.name),
             engine: args.engine.clone(),
-            family: if family == Some(Family::Lsm) {
-                "lsm"
-            } else {
-                "btree"
-            }
-            .to_owned(),
+            family: if is_lsm { "lsm" } else { "btree" }.to_owned(),
             shape: args.shape.name.to_owned(),
             records: args.records,
             round: args.round,
-            unit: listed.map_or("", |listed| listed.unit).to_owned(),
+            unit: part.unit.to_owned(),
             ops: timing.ops,
             seconds: timing.seconds,
             thread_seconds: timing.thread_seconds,
@@ -61,7 +55,7 @@ fn run_on<E: Engine>(args: &ChildArgs) {
             peak_memory_bytes,
             heap_bytes,
             disk_bytes,
-            raw_bytes,
+            raw_bytes: job.data.raw_bytes(),
             write_bytes: used.write_bytes,
             call_bytes: used.call_bytes,
             cpu_seconds: used.cpu_seconds,

@@ -50,6 +50,6 @@ fn list() {
     println!("shapes:    {}", shape::SHAPES.map(|shape| shape.name).join(", "));
     println!("workloads:");
     for listed in workload::LISTED {
-        println!("    {} ({})", listed.name, listed.unit);
+        println!("    {:20}{}", listed.name, listed.about);
     }
 }

@@ -63,8 +63,28 @@ impl Recorder {
         now < self.end
     }
 
-    /// Adds another thread's operations, which ran at the same time.
+    /// A recorder that starts now and is over at the same time, for another thread.
+    pub(crate) fn beside(&self) -> Recorder {
+        let mut recorder = Recorder::start(&self.clock, 0.0);
+        recorder.end = self.end;
+        recorder
+    }
+
+    /// Takes the processor time of this thread, another than it was made by, from now on.
+    pub(crate) fn on_this_thread(mut self) -> Recorder {
+        self.thread_seconds_before = thread_seconds();
+        self
+    }
+
+    /// Takes the processor time of this thread, which is done.
+    pub(crate) fn stop(mut self) -> Recorder {
+        self.thread_seconds_joined = thread_seconds() - self.thread_seconds_before;
+        self
+    }
+
+    /// Adds the operations of another thread, which ran at the same time and has stopped.
     pub(crate) fn join(&mut self, other: &Recorder) {
+        self.thread_seconds_joined += other.thread_seconds_joined;
         self.histogram.add(&other.histogram).unwrap();
         self.ops += other.ops;
         self.start = self.start.min(other.start);

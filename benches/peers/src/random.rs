@@ -74,6 +74,49 @@ impl Order {
     }
 }
 
+/// Ranks below `len`, small ones far more often: the Zipfian choice of the YCSB workloads, with its constant 0.99.
+#[derive(Clone, Debug)]
+pub(crate) struct Zipfian {
+    len: f64,
+    alpha: f64,
+    zeta: f64,
+    eta: f64,
+}
+
+impl Zipfian {
+    const THETA: f64 = 0.99;
+
+    /// Takes some 30 ns a rank.
+    pub(crate) fn new(len: u64) -> Zipfian {
+        let zeta_of = |len: u64| {
+            (1..=len)
+                .map(|rank| (rank as f64).powf(-Self::THETA))
+                .sum::<f64>()
+        };
+        let zeta = zeta_of(len);
+        let eta = (1.0 - (2.0 / len as f64).powf(1.0 - Self::THETA)) / (1.0 - zeta_of(2) / zeta);
+        Zipfian {
+            len: len as f64,
+            alpha: 1.0 / (1.0 - Self::THETA),
+            zeta,
+            eta,
+        }
+    }
+
+    pub(crate) fn rank(&self, random: &mut Random) -> u64 {
+        let uniform = (random.next() >> 11) as f64 / (1_u64 << 53) as f64;
+        let scaled = uniform * self.zeta;
+        if scaled < 1.0 {
+            return 0;
+        }
+        if scaled < 1.0 + 0.5_f64.powf(Self::THETA) {
+            return 1;
+        }
+        let rank = self.len * (self.eta * uniform - self.eta + 1.0).powf(self.alpha);
+        (rank as u64).min(self.len as u64 - 1)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -85,5 +128,18 @@ mod tests {
             visited.sort_unstable();
             assert!(visited.iter().copied().eq(0..len));
         }
+    }
+
+    #[test]
+    fn small_ranks_are_chosen_most() {
+        let zipfian = Zipfian::new(1_000);
+        let mut random = Random::new(3);
+        let mut counts = [0_u32; 1_000];
+        for _ in 0..100_000 {
+            counts[zipfian.rank(&mut random) as usize] += 1;
+        }
+        // The first of 1,000 ranks has a share of 1 / zeta(1,000) = 13 %.
+        assert!((11_000..15_000).contains(&counts[0]), "{}", counts[0]);
+        assert!(counts[0] > counts[9] && counts[9] > counts[500]);
     }
 }

@@ -20,6 +20,7 @@ use crate::shape::Shape;
 use crate::workload::{self, Base, LOAD};
 
 const QUICK_SHARE: u64 = 50;
+const QUICK_SECONDS: f64 = 1.0;
 
 /// Measures what the arguments name and prints it.
 pub(crate) fn run(args: &RunArgs) {
@@ -125,6 +126,11 @@ impl Round<'_> {
     fn child(&self, engine: &str, workload: &str, dir: &Path) -> Vec<Line> {
         // What others have written meanwhile does not wait for this one's syncs.
         command("sync", []);
+        let seconds = if self.args.quick {
+            QUICK_SECONDS
+        } else {
+            self.args.seconds
+        };
         let mut child = Command::new(std::env::current_exe().unwrap());
         child.args([
             "child",
@@ -141,9 +147,7 @@ impl Round<'_> {
             "--round",
             &self.round.to_string(),
         ]);
-        child
-            .args(["--seconds", &self.args.seconds.to_string(), "--dir"])
-            .arg(dir);
+        child.args(["--seconds", &seconds.to_string(), "--dir"]).arg(dir);
         let output = child
             .stdin(Stdio::null())
             .stderr(Stdio::inherit())

@@ -3,9 +3,11 @@
 use std::path::Path;
 
 use fjall::config::{BloomConstructionPolicy, CompressionPolicy, FilterPolicy, FilterPolicyEntry};
-use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode};
+use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode, Readable as _, Snapshot};
 
-use crate::engine::{BACKGROUND_THREADS, CACHE_BYTES, Engine, FILTER_BITS, Records, WRITE_BUFFER_BYTES};
+use crate::engine::{
+    BACKGROUND_THREADS, CACHE_BYTES, Engine, FILTER_BITS, Records, WRITE_BUFFER_BYTES, number,
+};
 
 pub(crate) struct Fjall {
     db: Database,
@@ -20,7 +22,16 @@ fn keyspace_options() -> KeyspaceCreateOptions {
         .data_block_compression_policy(CompressionPolicy::all(fjall::CompressionType::None))
 }
 
+/// Deletes in one commit, where a range is deleted key by key.
+const DELETES: usize = 1_000;
+
 impl Engine for Fjall {
+    const SURVIVES_KILL: bool = true;
+
+    type Reader<'a> = &'a Fjall;
+    type Snapshot<'a> = (Snapshot, &'a Keyspace);
+    type Space = Keyspace;
+
     fn open(dir: &Path) -> Self {
         let db = Database::builder(dir)
             .cache_size(CACHE_BYTES as u64)
@@ -53,13 +64,33 @@ impl Engine for Fjall {
         self.keyspace.remove(key).unwrap();
     }
 
-    fn get<R>(&self, key: &[u8], look: impl FnOnce(&[u8]) -> R) -> Option<R> {
-        self.keyspace.get(key).unwrap().map(|value| look(&value))
+    fn delete_range(&self, from: &[u8], to: &[u8]) {
+        let mut keys = self.keyspace.range(from..to).peekable();
+        while keys.peek().is_some() {
+            let mut batch = self.db.batch();
+            for item in keys.by_ref().take(DELETES) {
+                batch.remove(&self.keyspace, item.key().unwrap());
+            }
+            batch.commit().unwrap();
+        }
     }
 
-    fn scan(&self, from: &[u8], limit: u64, mut visit: impl FnMut(&[u8], &[u8])) -> u64 {
+    fn add(&self, key: &[u8], amount: u64) {
+        let before = self.get(key, number).unwrap_or(0);
+        self.put(key, &(before + amount).to_le_bytes());
+    }
+
+    fn reader(&self) -> &Fjall {
+        self
+    }
+
+    fn get_by<R>(reader: &&Fjall, key: &[u8], look: impl FnOnce(&[u8]) -> R) -> Option<R> {
+        reader.keyspace.get(key).unwrap().map(|value| look(&value))
+    }
+
+    fn scan_by(reader: &&Fjall, from: &[u8], limit: u64, mut visit: impl FnMut(&[u8], &[u8])) -> u64 {
         let mut count = 0;
-        for item in self.keyspace.range(from..).take(limit as usize) {
+        for item in reader.keyspace.range(from..).take(limit as usize) {
             let (key, value) = item.into_inner().unwrap();
             visit(&key, &value);
             count += 1;
@@ -67,14 +98,41 @@ impl Engine for Fjall {
         count
     }
 
-    fn scan_back(&self, limit: u64, mut visit: impl FnMut(&[u8], &[u8])) -> u64 {
+    fn scan_back_by(reader: &&Fjall, mut visit: impl FnMut(&[u8], &[u8])) -> u64 {
         let mut count = 0;
-        for item in self.keyspace.iter().rev().take(limit as usize) {
+        for item in reader.keyspace.iter().rev() {
             let (key, value) = item.into_inner().unwrap();
             visit(&key, &value);
             count += 1;
         }
         count
+    }
+
+    fn snapshot(&self) -> (Snapshot, &Keyspace) {
+        (self.db.snapshot(), &self.keyspace)
+    }
+
+    fn get_at<R>(
+        (snapshot, keyspace): &(Snapshot, &Keyspace),
+        key: &[u8],
+        look: impl FnOnce(&[u8]) -> R,
+    ) -> Option<R> {
+        snapshot.get(keyspace, key).unwrap().map(|value| look(&value))
+    }
+
+    fn spaces(&mut self, names: &[String]) -> Vec<Keyspace> {
+        names
+            .iter()
+            .map(|name| self.db.keyspace(name, keyspace_options).unwrap())
+            .collect()
+    }
+
+    fn put_in(&self, space: &Keyspace, key: &[u8], value: &[u8]) {
+        space.insert(key, value).unwrap();
+    }
+
+    fn get_in<R>(&self, space: &Keyspace, key: &[u8], look: impl FnOnce(&[u8]) -> R) -> Option<R> {
+        space.get(key).unwrap().map(|value| look(&value))
     }
 
     fn settle(&self) {

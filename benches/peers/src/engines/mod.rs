@@ -6,6 +6,8 @@ pub(crate) mod fjall;
 pub(crate) mod lmdb;
 #[cfg(feature = "redb")]
 pub(crate) mod redb;
+#[cfg(feature = "rocksdb")]
+pub(crate) mod rocksdb;
 #[cfg(feature = "sled")]
 pub(crate) mod sled;
 #[cfg(feature = "tephradb")]
@@ -30,6 +32,11 @@ pub(crate) const LISTED: &[Listed] = &[
     #[cfg(feature = "fjall")]
     Listed {
         name: "fjall",
+        family: Family::Lsm,
+    },
+    #[cfg(feature = "rocksdb")]
+    Listed {
+        name: "rocksdb",
         family: Family::Lsm,
     },
     #[cfg(feature = "sled")]
@@ -57,12 +64,14 @@ macro_rules! with_engine {
             "tephradb" => $function::<crate::engines::tephradb::Tephra>($($argument),*),
             #[cfg(feature = "fjall")]
             "fjall" => $function::<crate::engines::fjall::Fjall>($($argument),*),
+            #[cfg(feature = "rocksdb")]
+            "rocksdb" => $function::<crate::engines::rocksdb::Rocks>($($argument),*),
             #[cfg(feature = "sled")]
             "sled" => $function::<crate::engines::sled::Sled>($($argument),*),
             #[cfg(feature = "redb")]
             "redb" => $function::<crate::engines::redb::Redb>($($argument),*),
             #[cfg(feature = "lmdb")]
-            "lmdb" => $function::<crate::engines::lmdb::Lmdb>($($argument),*),
+            "lmdb" => $function::<crate::engines::lmdb::Lmdb<heed::WithTls>>($($argument),*),
             other => panic!("no engine {other} was built in"),
         }
     };

@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use redb::{
-    Builder, Database, Durability, ReadableDatabase, ReadableTable, TableDefinition, WriteTransaction,
+    Builder, Database, Durability, ReadOnlyTable, ReadableDatabase, ReadableTable, TableDefinition,
+    WriteTransaction,
 };
 
-use crate::engine::{CACHE_BYTES, Engine, Records};
+use crate::engine::{CACHE_BYTES, Engine, Records, number};
 
 const TABLE: TableDefinition<'static, &[u8], &[u8]> = TableDefinition::new("default");
 
@@ -30,6 +31,13 @@ impl Redb {
 }
 
 impl Engine for Redb {
+    const SURVIVES_KILL: bool = false;
+
+    type Reader<'a> = ReadOnlyTable<&'static [u8], &'static [u8]>;
+    type Snapshot<'a> = ReadOnlyTable<&'static [u8], &'static [u8]>;
+    /// The table's name: tables are opened in each transaction.
+    type Space = String;
+
     fn open(dir: &Path) -> Self {
         let path = dir.join("redb");
         let is_new = !path.exists();
@@ -66,15 +74,37 @@ impl Engine for Redb {
         });
     }
 
-    fn get<R>(&self, key: &[u8], look: impl FnOnce(&[u8]) -> R) -> Option<R> {
-        let txn = self.db.begin_read().unwrap();
-        let table = txn.open_table(TABLE).unwrap();
+    fn delete_range(&self, from: &[u8], to: &[u8]) {
+        self.write(Durability::None, |txn| {
+            let mut table = txn.open_table(TABLE).unwrap();
+            table.retain_in(from..to, |_, _| false).unwrap();
+        });
+    }
+
+    fn add(&self, key: &[u8], amount: u64) {
+        self.write(Durability::None, |txn| {
+            let mut table = txn.open_table(TABLE).unwrap();
+            let before = table.get(key).unwrap().map_or(0, |value| number(value.value()));
+            table
+                .insert(key, (before + amount).to_le_bytes().as_slice())
+                .unwrap();
+        });
+    }
+
+    fn reader(&self) -> ReadOnlyTable<&'static [u8], &'static [u8]> {
+        self.db.begin_read().unwrap().open_table(TABLE).unwrap()
+    }
+
+    fn get_by<R>(table: &Self::Reader<'_>, key: &[u8], look: impl FnOnce(&[u8]) -> R) -> Option<R> {
         table.get(key).unwrap().map(|value| look(value.value()))
     }
 
-    fn scan(&self, from: &[u8], limit: u64, mut visit: impl FnMut(&[u8], &[u8])) -> u64 {
-        let txn = self.db.begin_read().unwrap();
-        let table = txn.open_table(TABLE).unwrap();
+    fn scan_by(
+        table: &Self::Reader<'_>,
+        from: &[u8],
+        limit: u64,
+        mut visit: impl FnMut(&[u8], &[u8]),
+    ) -> u64 {
         let mut count = 0;
         for item in table.range(from..).unwrap().take(limit as usize) {
             let (key, value) = item.unwrap();
@@ -84,11 +114,9 @@ impl Engine for Redb {
         count
     }
 
-    fn scan_back(&self, limit: u64, mut visit: impl FnMut(&[u8], &[u8])) -> u64 {
-        let txn = self.db.begin_read().unwrap();
-        let table = txn.open_table(TABLE).unwrap();
+    fn scan_back_by(table: &Self::Reader<'_>, mut visit: impl FnMut(&[u8], &[u8])) -> u64 {
         let mut count = 0;
-        for item in table.iter().unwrap().rev().take(limit as usize) {
+        for item in table.iter().unwrap().rev() {
             let (key, value) = item.unwrap();
             visit(key.value(), value.value());
             count += 1;
@@ -96,7 +124,42 @@ impl Engine for Redb {
         count
     }
 
+    fn snapshot(&self) -> Self::Snapshot<'_> {
+        self.reader()
+    }
+
+    fn get_at<R>(snapshot: &Self::Snapshot<'_>, key: &[u8], look: impl FnOnce(&[u8]) -> R) -> Option<R> {
+        Self::get_by(snapshot, key, look)
+    }
+
+    fn spaces(&mut self, names: &[String]) -> Vec<String> {
+        self.write(Durability::None, |txn| {
+            for name in names {
+                txn.open_table(table_of(name)).unwrap();
+            }
+        });
+        names.to_vec()
+    }
+
+    fn put_in(&self, space: &String, key: &[u8], value: &[u8]) {
+        self.write(Durability::None, |txn| {
+            txn.open_table(table_of(space))
+                .unwrap()
+                .insert(key, value)
+                .unwrap();
+        });
+    }
+
+    fn get_in<R>(&self, space: &String, key: &[u8], look: impl FnOnce(&[u8]) -> R) -> Option<R> {
+        let table = self.db.begin_read().unwrap().open_table(table_of(space)).unwrap();
+        Self::get_by(&table, key, look)
+    }
+
     fn settle(&self) {
         self.write(Durability::Immediate, |_| ());
     }
+}
+
+fn table_of(name: &str) -> TableDefinition<'_, &'static [u8], &'static [u8]> {
+    TableDefinition::new(name)
 }

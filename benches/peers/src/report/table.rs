@@ -1,9 +1,11 @@
-//! Markdown: medians over rounds with least and most, engines beside each other, and how tephradb stands to the others.
+//! Markdown: medians over rounds (with least and most, where there were several), engines beside each other, and how many times as good as the
+//! best of the others tephradb is.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::Line;
+use crate::engines::ORDER;
 
 const OURS: &str = "tephradb";
 const MAPPED: &str = "lmdb";
@@ -44,13 +46,9 @@ pub(crate) fn table(lines: &[Line]) -> String {
             .iter()
             .filter(|line| line.shape == shape && line.records == records)
             .collect();
-        let engines = in_order(of_shape.iter().map(|line| line.engine.as_str()));
-        let engines: Vec<&str> = crate::engines::ORDER
-            .iter()
-            .copied()
-            .filter(|name| engines.contains(name))
-            .collect();
-        let rows: Vec<(&str, Row)> = in_order(of_shape.iter().map(|line| line.workload.as_str()))
+        let present = in_order(of_shape.iter().map(|line| line.engine.as_str()));
+        let engines: Vec<&str> = ORDER.into_iter().filter(|name| present.contains(name)).collect();
+        let rows = in_order(of_shape.iter().map(|line| line.workload.as_str()))
             .into_iter()
             .map(|workload| {
                 let mut row = Row::new();
@@ -58,18 +56,43 @@ pub(crate) fn table(lines: &[Line]) -> String {
                     row.entry(line.engine.as_str()).or_default().push(line);
                 }
                 (workload, row)
-            })
-            .collect();
+            });
+        // One operation has a time rather than a rate.
+        let (single, many): (Vec<_>, Vec<_>) =
+            rows.partition(|(_, row)| row.values().flatten().all(|line| line.ops == 1));
         writeln!(text, "## {shape} bytes, {records} records\n").unwrap();
-        let wall = "Thousands a second, median of the rounds (least to most):";
-        throughput(&mut text, wall, &engines, &rows, |line| line.ops_per_s / 1e3);
-        let processor = "\nThousands a second of the asking threads' processor time, which leaves out waiting and other processes:";
-        throughput(&mut text, processor, &engines, &rows, |line| {
-            line.ops as f64 / line.thread_seconds / 1e3
-        });
+        let title = "Thousands a second:";
+        compared(
+            &mut text,
+            title,
+            &engines,
+            &many,
+            |line| line.ops_per_s / 1e3,
+            f64::from,
+        );
+        let title = "\nThousands a second of the asking threads' processor time, which leaves out waiting and other processes:";
+        compared(
+            &mut text,
+            title,
+            &engines,
+            &many,
+            |line| line.ops as f64 / line.thread_seconds / 1e3,
+            f64::from,
+        );
+        if !single.is_empty() {
+            let title = "\nMilliseconds:";
+            compared(
+                &mut text,
+                title,
+                &engines,
+                &single,
+                |line| line.seconds * 1e3,
+                f64::recip,
+            );
+        }
         for (title, of) in METRICS {
             writeln!(text, "\n{title}\n").unwrap();
-            medians(&mut text, &engines, &rows, of);
+            medians(&mut text, &engines, &many, of);
         }
         text.push('\n');
     }
@@ -95,51 +118,61 @@ const METRICS: [(&str, Metric); 8] = [
     ("Processor seconds, until settled:", |line| line.cpu_seconds),
 ];
 
-fn throughput(text: &mut String, title: &str, engines: &[&str], rows: &[(&str, Row)], of: Metric) {
+/// Engines beside each other with median, least and most, and how many times as good as the others' best tephradb's median is: `good` makes of
+/// a figure one that is better if greater.
+fn compared(
+    text: &mut String,
+    title: &str,
+    engines: &[&str],
+    rows: &[(&str, Row)],
+    of: Metric,
+    good: fn(f64) -> f64,
+) {
     writeln!(text, "{title}\n").unwrap();
     writeln!(
         text,
-        "| workload | {} | best LSM | LMDB | best of all |",
+        "| workload | {} | to the best LSM | to LMDB | to the best |",
         engines.join(" | ")
     )
     .unwrap();
     writeln!(text, "|---|{}---|---|---|", "---|".repeat(engines.len())).unwrap();
     for (workload, row) in rows {
         let spread = |engine: &str| {
-            row.get(engine)
-                .map(|lines| Spread::of(lines.iter().map(|line| of(line)).collect()))
+            let lines = row.get(engine)?;
+            Some(Spread::of(lines.iter().map(|line| of(line)).collect()))
         };
         write!(text, "| {workload} |").unwrap();
         for engine in engines {
             match spread(engine) {
-                Some(Spread { median, min, max }) => {
+                Some(Spread { median, min, max }) if min < max => {
                     write!(text, " {} ({} to {}) |", short(median), short(min), short(max)).unwrap();
                 }
+                Some(Spread { median, .. }) => write!(text, " {} |", short(median)).unwrap(),
                 None => text.push_str(" |"),
             }
         }
-        let others = || row.iter().filter(|(engine, _)| **engine != OURS);
-        let best = |of: &dyn Fn(&str, &Line) -> bool| {
-            others()
-                .filter(|(engine, lines)| of(engine, lines[0]))
+        let best = |is_meant: fn(&str, &Line) -> bool| {
+            row.iter()
+                .filter(|(engine, lines)| **engine != OURS && is_meant(engine, lines[0]))
                 .filter_map(|(engine, _)| spread(engine))
-                .map(|spread| spread.median)
+                .map(|spread| good(spread.median))
                 .max_by(f64::total_cmp)
         };
-        let references = [
-            best(&|_, line| line.family == "lsm"),
-            best(&|engine, _| engine == MAPPED),
-            best(&|_, _| true),
+        let others = [
+            best(|_, line| line.family == "lsm"),
+            best(|engine, _| engine == MAPPED),
+            best(|_, _| true),
         ];
-        for reference in references {
-            match (spread(OURS), reference) {
-                (Some(ours), Some(other)) => write!(text, " **{:.2}x** |", ours.median / other).unwrap(),
+        for other in others {
+            match (spread(OURS), other) {
+                (Some(ours), Some(other)) => {
+                    write!(text, " **{:.2}x** |", good(ours.median) / other).unwrap()
+                }
                 _ => text.push_str(" |"),
             }
         }
         text.push('\n');
     }
-    text.push_str("\nThe last columns: tephradb's median divided by that of the best other.\n");
 }
 
 fn medians(text: &mut String, engines: &[&str], rows: &[(&str, Row)], of: Metric) {

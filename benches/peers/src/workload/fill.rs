@@ -1,5 +1,7 @@
 //! Writing: into an empty store, and over what is there.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use super::Job;
 use crate::engine::{Engine, Records};
 use crate::random::Order;
@@ -7,40 +9,41 @@ use crate::shape::{Data, Kind};
 
 const BATCH_RECORDS: u64 = 1_000;
 const DURABLE_PUTS: u64 = 10_000;
+const DURABLE_THREADS: u64 = 8;
 
-/// Puts the records that `number` names, one commit each.
-fn puts<E: Engine>(engine: &E, job: &mut Job, seconds: f64, version: u8, number: impl Fn(u64) -> u64) {
-    job.time("", seconds, |data, recorder| {
+/// Puts the records that `number` names, one commit each, and says how many there was time for.
+fn puts<E: Engine>(engine: &E, job: &mut Job, seconds: f64, version: u8, number: impl Fn(u64) -> u64) -> u64 {
+    job.time_for(seconds, "", "puts", |data, recorder| {
         let mut buffer = Vec::new();
         for index in 0..data.records {
             let key = data.key(number(index), Kind::Loaded);
             engine.put(&key, data.value(&key, version, &mut buffer));
             if !recorder.done(1) {
-                break;
+                return index + 1;
             }
         }
-    });
+        data.records
+    })
 }
 
 /// In key order.
 pub(super) fn sequential<E: Engine>(engine: &E, job: &mut Job) {
     puts(engine, job, f64::INFINITY, 0, |index| index);
-    check_count(engine, &job.data);
+    check_all(engine, &job.data);
 }
 
 /// In random order.
 pub(super) fn random<E: Engine>(engine: &E, job: &mut Job) {
     let order = Order::new(job.data.records, job.seed(1));
     puts(engine, job, f64::INFINITY, 0, |index| order.at(index));
-    check_count(engine, &job.data);
+    check_all(engine, &job.data);
 }
 
 /// Over the records that are there, in another random order.
 pub(super) fn overwrite<E: Engine>(engine: &E, job: &mut Job) {
     let order = Order::new(job.data.records, job.seed(2));
-    puts(engine, job, job.seconds, 1, |index| order.at(index));
+    let done = puts(engine, job, job.seconds, 1, |index| order.at(index));
     let data = &job.data;
-    let done = job.parts[0].1.ops;
     for index in (0..done).step_by(97) {
         let key = data.key(order.at(index), Kind::Loaded);
         let version = engine.get(&key, |value| data.check(&key, value));
@@ -51,7 +54,7 @@ pub(super) fn overwrite<E: Engine>(engine: &E, job: &mut Job) {
 /// In random order, a thousand a commit.
 pub(super) fn batches<E: Engine>(engine: &E, job: &mut Job) {
     let order = Order::new(job.data.records, job.seed(1));
-    job.time("", f64::INFINITY, |data, recorder| {
+    job.time_for(f64::INFINITY, "", "records", |data, recorder| {
         let mut buffer = Vec::new();
         let mut records = Records::default();
         let mut begin = 0;
@@ -67,13 +70,13 @@ pub(super) fn batches<E: Engine>(engine: &E, job: &mut Job) {
             begin = end;
         }
     });
-    check_count(engine, &job.data);
+    check_all(engine, &job.data);
 }
 
 /// In random order, each durable before the next.
 pub(super) fn durable<E: Engine>(engine: &E, job: &mut Job) {
     let order = Order::new(job.data.records, job.seed(1));
-    job.time("", job.seconds, |data, recorder| {
+    job.time("", "puts", |data, recorder| {
         let mut buffer = Vec::new();
         for index in 0..data.records.min(DURABLE_PUTS) {
             let key = data.key(order.at(index), Kind::Loaded);
@@ -85,8 +88,42 @@ pub(super) fn durable<E: Engine>(engine: &E, job: &mut Job) {
     });
 }
 
+/// In random order by several threads, each put durable before the thread's next.
+pub(super) fn durable_by_threads<E: Engine>(engine: &E, job: &mut Job) {
+    let order = Order::new(job.data.records, job.seed(1));
+    let next = AtomicU64::new(0);
+    job.time("", "puts", |data, recorder| {
+        let (order, next) = (&order, &next);
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..DURABLE_THREADS)
+                .map(|_| {
+                    let recorder = recorder.beside();
+                    scope.spawn(move || {
+                        let mut recorder = recorder.on_this_thread();
+                        let mut buffer = Vec::new();
+                        loop {
+                            let index = next.fetch_add(1, Ordering::Relaxed);
+                            if index >= data.records.min(DURABLE_PUTS) {
+                                return recorder.stop();
+                            }
+                            let key = data.key(order.at(index), Kind::Loaded);
+                            engine.put_sync(&key, data.value(&key, 0, &mut buffer));
+                            if !recorder.done(1) {
+                                return recorder.stop();
+                            }
+                        }
+                    })
+                })
+                .collect();
+            for thread in threads {
+                recorder.join(&thread.join().unwrap());
+            }
+        });
+    });
+}
+
 /// All records are there, each with the value of its key.
-fn check_count<E: Engine>(engine: &E, data: &Data) {
+pub(super) fn check_all<E: Engine>(engine: &E, data: &Data) {
     let first = data.key(0, Kind::Loaded);
     let count = engine.scan(&first, u64::MAX, |key, value| {
         data.check(key, value);
