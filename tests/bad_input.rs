@@ -675,3 +675,73 @@ fn keys_over_the_limit_are_refused_and_nothing_is_written() {
     db.put(&key[1..], "the longest key").unwrap();
     assert_eq!(records(&db).unwrap().len(), 1);
 }
+
+// Copies of a whole folder.
+
+#[test]
+fn a_moved_database_is_the_same_and_a_copied_one_is_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let (first, moved, copied) = (
+        folder.path().join("first"),
+        folder.path().join("moved"),
+        folder.path().join("copied"),
+    );
+    let mut expected = database_with_tables(&first);
+    fs::rename(&first, &moved).unwrap();
+    ask_everything(&moved, &expected).unwrap();
+    copy(&moved, &copied);
+    // Both are open at once, and neither sees what is written to the other.
+    let (original, other) = (open_existing(&moved).unwrap(), open_existing(&copied).unwrap());
+    original.put("shared/prefix/only here", "1").unwrap();
+    other.clear().unwrap();
+    other.compact().unwrap();
+    original.close().unwrap();
+    other.close().unwrap();
+    expected.insert(b"shared/prefix/only here".to_vec(), b"1".to_vec());
+    ask_everything(&moved, &expected).unwrap();
+    ask_everything(&copied, &Records::new()).unwrap();
+}
+
+#[test]
+fn every_string_up_to_the_limit_is_a_name_of_a_keyspace_and_comes_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let names = [
+        ".".to_owned(),
+        "..".to_owned(),
+        "../x".to_owned(),
+        "/".to_owned(),
+        "a\0b".to_owned(),
+        "\n".to_owned(),
+        "é".repeat(255),
+        "CURRENT".to_owned(),
+        "000001.table".to_owned(),
+        "x".repeat(tephradb::limits::KEYSPACE_NAME_LEN_BYTES_MAX),
+    ];
+    let path = folder.path().join("db");
+    let db = Db::open(&path, options()).unwrap();
+    for name in &names {
+        let keyspace = db.keyspace(name, tephradb::KeyspaceOptions::default()).unwrap();
+        keyspace.put("its name", name).unwrap();
+    }
+    let long = "x".repeat(tephradb::limits::KEYSPACE_NAME_LEN_BYTES_MAX + 1);
+    let error = db
+        .keyspace(&long, tephradb::KeyspaceOptions::default())
+        .unwrap_err();
+    assert!(matches!(error, Error::KeyspaceNameTooLong { .. }), "{error:?}");
+    db.flush().unwrap();
+    db.close().unwrap();
+    let db = open_existing(&path).unwrap();
+    assert_eq!(db.keyspace_names().len(), names.len() + 1);
+    for name in &names {
+        let keyspace = db.keyspace(name, tephradb::KeyspaceOptions::default()).unwrap();
+        assert_eq!(
+            keyspace.get("its name").unwrap().as_deref(),
+            Some(name.as_bytes())
+        );
+    }
+    assert_eq!(
+        fs::read_dir(folder.path()).unwrap().count(),
+        1,
+        "a name is no path"
+    );
+}

@@ -5,13 +5,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use tephra_wal::{BootId, FileHeader};
+use tephra_sstable::TABLE_MAGIC;
+use tephra_wal::{BootId, FileHeader, LOG_MAGIC};
 
 use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::event::{Event, Events};
 use crate::file_name::FileName;
 use crate::read_counters::ReadCounters;
+use crate::version::ManifestState;
+use crate::version::manifest::MANIFEST_MAGIC;
 use crate::vfs::{FileKind, FileSystem};
 
 /// The directory of one open database. Clones share it.
@@ -22,6 +25,8 @@ pub(crate) struct Directory {
     pub(crate) path: PathBuf,
     /// What look-ups in its tables came to.
     pub(crate) reads: Arc<ReadCounters>,
+    /// Numbers that files of somebody else have: ours take others.
+    pub(crate) taken: Arc<BTreeSet<u64>>,
     /// What is told to listeners.
     pub(crate) events: Arc<Events>,
     /// What is wrong with the database on purpose.
@@ -32,6 +37,10 @@ pub(crate) struct Directory {
     /// Tables that somebody is writing beside flushes and compactions.
     building: Arc<Mutex<BTreeSet<u64>>>,
 }
+
+/// How far the numbers of files can run ahead of what the manifest says. Every edit says how far they have come; between two edits a flush
+/// makes a table for each keyspace, and an ingest as many as it needs.
+const NUMBERS_AHEAD_MAX: u64 = 1 << 16;
 
 /// What lies in the directory.
 #[derive(Clone, Debug, Default)]
@@ -49,6 +58,7 @@ impl Directory {
             clock,
             path: path.to_path_buf(),
             reads: Arc::default(),
+            taken: Arc::default(),
             events: Arc::default(),
             #[cfg(feature = "planted-faults")]
             planted_fault: None,
@@ -113,6 +123,53 @@ impl Directory {
         Ok(listing)
     }
 
+    /// Moves files that only have names like ours to the foreign ones, by their first bytes: those that no crash leaves in a file of ours. An
+    /// empty file, or one that begins with zeros, may be one that a crash emptied; it is ours unless its number is far beyond all that were
+    /// given out. What the manifest names is ours whatever it holds: if it is damaged, that is to be told.
+    pub(crate) fn disown(&self, listing: &mut Listing, state: &ManifestState, manifest: Option<u64>) {
+        let own = std::mem::take(&mut listing.own);
+        for name in own {
+            let is_foreign = match name {
+                FileName::Table(number) => {
+                    !state.tables.contains_key(&number) && self.is_foreign(name, number, state, TABLE_MAGIC)
+                }
+                FileName::Manifest(number) => {
+                    manifest != Some(number) && self.is_foreign(name, number, state, MANIFEST_MAGIC)
+                }
+                FileName::Segment(number) => {
+                    let may_count = (state.flushed_segment + 1..far(state)).contains(&number);
+                    !may_count && self.is_foreign(name, number, state, LOG_MAGIC)
+                }
+                _ => false,
+            };
+            if is_foreign {
+                listing.foreign.push(name.to_string());
+            } else {
+                listing.own.push(name);
+            }
+        }
+    }
+
+    fn is_foreign(&self, name: FileName, number: u64, state: &ManifestState, magic: [u8; 8]) -> bool {
+        if number > u64::MAX >> 1 {
+            // Nothing could be numbered behind it.
+            return true;
+        }
+        let path = self.path_of(name);
+        if self.file_system.len_bytes(&path).is_ok_and(|len| len == 0) {
+            return number >= far(state);
+        }
+        let Ok(bytes) = self.file_system.open_map(&path) else {
+            // What cannot be read is not touched.
+            return true;
+        };
+        let start = &bytes[..bytes.len().min(magic.len())];
+        if start.iter().all(|&byte| byte == 0) {
+            return number >= far(state);
+        }
+        !magic.starts_with(start)
+    }
+
     /// Makes created, renamed and removed names durable.
     pub(crate) fn sync(&self) -> Result<()> {
         Ok(self.file_system.sync_dir(&self.path)?)
@@ -149,6 +206,11 @@ impl Directory {
             reserved_bytes: 0,
         }
     }
+}
+
+/// The first number that is far beyond all that were given out.
+fn far(state: &ManifestState) -> u64 {
+    state.next_file.saturating_add(NUMBERS_AHEAD_MAX)
 }
 
 /// Spreads every input bit over all output bits; a bijection (two rounds of multiply and shift).

@@ -39,7 +39,7 @@ pub mod unit;
 pub mod writer;
 
 pub use bits::{BitReader, BitStr, BitString};
-pub use container::{Properties, TableError, TableRule, TableSection};
+pub use container::{Properties, TABLE_MAGIC, TableError, TableRule, TableSection};
 pub use error::{FormatError, Rule, Section};
 pub use front_coding::{EncodedCursor, Frame, KeyCursor, encode_batch};
 pub use policy::{BackspaceCode, Policy, PolicyError, ValueLayout};

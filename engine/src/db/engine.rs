@@ -123,7 +123,12 @@ impl Engine {
 
     /// A file number never given out before.
     pub(crate) fn next_file_number(&self) -> u64 {
-        self.next_file.fetch_add(1, Ordering::Relaxed)
+        loop {
+            let number = self.next_file.fetch_add(1, Ordering::Relaxed);
+            if !self.directory.taken.contains(&number) {
+                return number;
+            }
+        }
     }
 
     /// The published instant. Two clones under a lock that is never held across I/O.

@@ -65,7 +65,14 @@ impl Engine {
         let lock = enter(&directory, &options)?;
         let state = read_state(&directory, &options)?;
         let tables = open_tables(&directory, &state)?;
-        let listing = directory.list()?;
+        let mut listing = directory.list()?;
+        let current = manifest::read_current(&directory)?;
+        directory.disown(&mut listing, &state, current);
+        let numbers = listing
+            .foreign
+            .iter()
+            .filter_map(|name| FileName::parse(name)?.number());
+        directory.taken = Arc::new(numbers.collect());
         let cores = cores_of(&state, &options.laws);
         let recovered = recovery::replay(&directory, &state, &listing, &cores)?;
         let found = Found {
@@ -367,9 +374,16 @@ fn open_for_writing(
         .max()
         .unwrap_or(0);
     // Number 0 is never used: in the log it stands for "no segment".
-    let manifest_number = state.next_file.max(largest.saturating_add(1)).max(1);
-    let segment_number = manifest_number + 1;
-    let next_file = manifest_number + 2;
+    let first = state.next_file.max(largest.saturating_add(1)).max(1);
+    let mut numbers = (first..u64::MAX).filter(|number| !directory.taken.contains(number));
+    let (Some(manifest_number), Some(segment_number)) = (numbers.next(), numbers.next()) else {
+        return Err(Error::Inconsistent {
+            path: directory.path_of(FileName::Current),
+            expected: "numbers left for files".into(),
+            found: format!("the next one is {first}"),
+        });
+    };
+    let next_file = segment_number + 1;
     state.next_file = next_file;
     // What was read may be the only copy in the system's memory; from here on it is relied upon.
     for &segment in &recovered.segments {

@@ -110,9 +110,11 @@ impl Engine {
         // Before the listing: a reader that lets go in between unlinks what it pinned.
         let mut known = self.directory.building_tables();
         known.extend(self.directory.pinned_files().into_keys());
-        let listing = self.directory.list()?;
+        let mut listing = self.directory.list()?;
         let instant = self.instant();
         let state = versions.state();
+        self.directory
+            .disown(&mut listing, state, versions.manifest_number());
         check_state(state, &instant.layers.version, report);
         for &number in state.tables.keys() {
             if !listing.own.contains(&FileName::Table(number)) {

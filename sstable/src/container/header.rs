@@ -24,7 +24,8 @@ pub(crate) const HEADER_LEN_BYTES: usize = 64;
 /// The container's version: raised when a reader of the old one would read a file wrongly.
 pub(crate) const CONTAINER_VERSION: u16 = 1;
 
-const MAGIC: [u8; 8] = *b"\xf2tephra\n";
+/// The first bytes of a table's file.
+pub const TABLE_MAGIC: [u8; 8] = *b"\xf2tephra\n";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Header {
@@ -46,7 +47,7 @@ impl Header {
         };
         let mut bytes = [0; HEADER_LEN_BYTES];
         let mut put = |at: usize, field: &[u8]| bytes[at..at + field.len()].copy_from_slice(field);
-        put(0, &MAGIC);
+        put(0, &TABLE_MAGIC);
         put(8, &CONTAINER_VERSION.to_le_bytes());
         put(10, &FORMAT_VERSION.to_le_bytes());
         put(12, &[u8::from(policy.unit == UnitKind::Bit), layout, backspace]);
@@ -71,7 +72,7 @@ impl Header {
             found if found == expected => Ok(()),
             found => Err(error(at, rule, expected, found)),
         };
-        check(0, 8, Magic, u64::from_le_bytes(MAGIC))?;
+        check(0, 8, Magic, u64::from_le_bytes(TABLE_MAGIC))?;
         check(8, 2, Version, u64::from(CONTAINER_VERSION))?;
         check(10, 2, Version, u64::from(FORMAT_VERSION))?;
         check(56, 8, Features, 0)?;

@@ -22,6 +22,7 @@ mod properties;
 pub(crate) use checksums::{PAGE_LEN_BYTES, PageWriter, page_count};
 pub use error::{TableError, TableRule, TableSection};
 pub(crate) use footer::{FOOTER_LEN_BYTES, Footer};
+pub use header::TABLE_MAGIC;
 pub(crate) use header::{HEADER_LEN_BYTES, Header};
 pub use properties::Properties;
 

@@ -1,16 +1,24 @@
 //! Merging what anybody may have written: one body for the fuzzer and for the seeded loop of the tests.
 //!
-//! The bytes choose a policy, two or three sets of records, how each is front-coded, and then mutations of the
-//! encodings: of payload bytes, of counts and widths in the metadata, of directory words. What must hold:
+//! The bytes choose a policy, one to five sets of records, and then mutations of the encodings: of payload bytes, of
+//! counts and widths in the metadata, of directory words; then a law, dead records, ranges and cuts. What must hold:
 //!
 //! * A strict cursor decides what an input is. If it accepts all inputs, a validating merge gives the batch
 //!   encoding of their union, by every strategy; if it refuses one, the merge fails, names an input that the
 //!   cursor refuses too, stays failed, and gives no output.
-//! * A certified merge of anything ends, without a panic and without reading what it may not.
+//! * If all inputs are valid, a merge of what is alive in their ranges, under a law, cut wherever the bytes say, gives
+//!   outputs that are the batch encodings of their records, by every strategy.
+//! * A certified merge of anything, and a partial one, ends, without a panic and without reading what it may not.
 
 use std::collections::BTreeMap;
 
-use tephra_compaction::{MergeError, MergeInput, MergeUnit, Merger, Replace, Strategy, Trust};
+use std::ops::Range;
+
+use tephra_compaction::{
+    ComposeWithKey, Composed, Law, LawFailure, MergeError, MergeInput, MergeUnit, Merger, Replace, Strategy,
+    Trust, WithKey,
+};
+use tephra_sstable::ordinal_bitmap::OrdinalBitmap;
 use tephra_sstable::{Bit, Byte, EncodedStream, KeyCursor, Policy, Unit, encode_batch};
 
 /// Bytes as choices; zeros behind their end.
@@ -181,11 +189,141 @@ const STRATEGIES: [Strategy; 4] = [
     Strategy::Naive,
 ];
 
+/// The older value, the newer one, or one behind the other, as the length of the key says.
+#[derive(Clone, Copy)]
+struct ByKey {
+    concatenates: bool,
+}
+
+impl<U: Unit> ComposeWithKey<U> for ByKey {
+    fn name(&self) -> &str {
+        "by-key"
+    }
+
+    fn compose(
+        &self,
+        key: U::Str<'_>,
+        older: U::Str<'_>,
+        newer: U::Str<'_>,
+    ) -> Result<Composed<U::Owned>, LawFailure> {
+        Ok(match U::len(key) % 3 {
+            0 => Composed::Older,
+            2 if self.concatenates => {
+                let mut both = U::Owned::default();
+                U::push(&mut both, older);
+                U::push(&mut both, newer);
+                Composed::Owned(both)
+            }
+            _ => Composed::Newer,
+        })
+    }
+}
+
+/// Dead records and a range, for a stream of so many records.
+fn part(choices: &mut Choices<'_>, record_count: u64) -> (OrdinalBitmap, Range<u64>) {
+    let mut dead = OrdinalBitmap::new(record_count);
+    let mut at = u64::from(choices.below(8));
+    let (live, dying) = (1 + u64::from(choices.below(9)), u64::from(choices.below(9)));
+    while dying > 0 && at < record_count {
+        dead.insert_range(at..(at + dying).min(record_count));
+        at += dying + live;
+    }
+    let place = |choice: u8| record_count * u64::from(choice) / 8;
+    let start = place(choices.below(4));
+    (dead, start..place(4 + choices.below(5)).max(start))
+}
+
+/// Merges parts of the inputs under a law, and cuts. `all` are the inputs' records, if all are valid.
+fn check_partial<U: MergeUnit, L: Law<U> + Copy>(
+    choices: &mut Choices<'_>,
+    streams: &[EncodedStream],
+    all: Option<&[Records]>,
+    law: L,
+    fold: impl Fn(u64, &[bool], &[bool]) -> Vec<bool>,
+) {
+    const RECORDS_MAX: u64 = 1000;
+    if streams
+        .iter()
+        .any(|stream| stream.meta.record_count > RECORDS_MAX)
+    {
+        return; // a mutation; bitmaps of that size say nothing more
+    }
+    let parts: Vec<_> = streams
+        .iter()
+        .map(|stream| part(choices, stream.meta.record_count))
+        .collect();
+    let (keys_max, cuts) = (1 + u64::from(choices.below(20)), choices.below(2) == 1);
+    let mut expected = Records::new();
+    for (records, (dead, range)) in all.unwrap_or_default().iter().zip(&parts) {
+        let numbered = (0_u64..).zip(records);
+        for (_, (key, value)) in numbered.filter(|(at, _)| range.contains(at) && !dead.contains(*at)) {
+            let composed = expected.get(key).map(|older| fold(key.1 / U::BITS, older, value));
+            expected.insert(key.clone(), composed.unwrap_or_else(|| value.clone()));
+        }
+    }
+    let trust = if choices.below(2) == 1 {
+        Trust::Certified
+    } else {
+        Trust::Validating
+    };
+    let inputs: Vec<_> = streams
+        .iter()
+        .zip(&parts)
+        .map(|(stream, (dead, range))| MergeInput::<U> {
+            trust,
+            dead: Some(dead),
+            ordinals: Some(range.clone()),
+            ..MergeInput::validating(stream.view())
+        })
+        .collect();
+    for strategy in STRATEGIES {
+        let Some(outputs) = merge_in_parts(&inputs, law, strategy, keys_max, cuts) else {
+            assert!(all.is_none(), "{strategy:?}: refuses valid inputs");
+            continue;
+        };
+        if all.is_none() {
+            continue;
+        }
+        let mut left = expected.iter().map(|(key, value)| (key.clone(), value.clone()));
+        for found in outputs {
+            let records = usize::try_from(found.meta.record_count).expect("few records");
+            let own: Records = left.by_ref().take(records).collect();
+            assert!(
+                found == encode::<U>(found.meta.policy, &own),
+                "{strategy:?}: an output is not the encoding of its records"
+            );
+        }
+        assert!(left.next().is_none(), "{strategy:?}: records are missing");
+    }
+}
+
+/// The outputs of a merge, cut behind every step or not at all; none if it fails.
+fn merge_in_parts<U: MergeUnit, L: Law<U>>(
+    inputs: &[MergeInput<'_, U>],
+    law: L,
+    strategy: Strategy,
+    keys_max: u64,
+    cuts: bool,
+) -> Option<Vec<EncodedStream>> {
+    let mut merger = Merger::with_strategy(inputs, law, strategy).ok()?;
+    let mut outputs = Vec::new();
+    loop {
+        let done = merger.step(keys_max).ok()?.done;
+        if done {
+            outputs.push(merger.finish().ok()?);
+            return Some(outputs);
+        }
+        if cuts {
+            outputs.push(merger.cut().ok()?);
+        }
+    }
+}
+
 fn check_unit<U: MergeUnit>(choices: &mut Choices<'_>, mut policy: Policy) {
     let width = policy.fixed_width();
     policy.records_per_block =
         std::num::NonZeroU32::new(u32::from(choices.below(5)) * 4 + 1).expect("at least 1");
-    let inputs = 2 + choices.below(2);
+    let inputs = 1 + choices.below(5);
     let mut streams: Vec<EncodedStream> = (0..inputs)
         .map(|_| encode::<U>(policy, &random_records::<U>(choices, width)))
         .collect();
@@ -219,6 +357,26 @@ fn check_unit<U: MergeUnit>(choices: &mut Choices<'_>, mut policy: Policy) {
                 panic!("{strategy:?}: refuses inputs that a strict cursor accepts: {error}")
             }
         }
+    }
+    let all: Option<Vec<Records>> = decoded.into_iter().collect();
+    if choices.below(2) == 0 {
+        check_partial::<U, _>(choices, &streams, all.as_deref(), Replace, |_, _, newer| {
+            newer.to_vec()
+        });
+    } else {
+        let concatenates = width.is_none();
+        let fold = |key_units, older: &[bool], newer: &[bool]| match key_units % 3 {
+            0 => older.to_vec(),
+            2 if concatenates => [older, newer].concat(),
+            _ => newer.to_vec(),
+        };
+        check_partial::<U, _>(
+            choices,
+            &streams,
+            all.as_deref(),
+            WithKey(ByKey { concatenates }),
+            fold,
+        );
     }
     for strategy in STRATEGIES {
         // Any end is right, as long as it is one.

@@ -1,0 +1,9 @@
+//! manifests: see the body.
+#![no_main]
+
+#[path = "../bodies/manifests.rs"]
+mod body;
+#[path = "../bodies/choices.rs"]
+mod choices;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| body::check(bytes));
