@@ -22,6 +22,11 @@ impl<'b> Choices<'b> {
         first
     }
 
+    /// Whether to do something that is to be done one time in so many.
+    pub(crate) fn one_in(&mut self, times: u8) -> bool {
+        self.next().is_multiple_of(times)
+    }
+
     pub(crate) fn below(&mut self, end: usize) -> usize {
         (usize::from(self.next()) << 8 | usize::from(self.next())) % end.max(1)
     }

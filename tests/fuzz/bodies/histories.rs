@@ -78,7 +78,7 @@ pub(crate) fn check(bytes: &[u8]) {
                     1 => Fault::StorageFull,
                     _ => Fault::ShortWrite,
                 };
-                let calls = if choices.next() % 2 == 0 {
+                let calls = if choices.one_in(2) {
                     Calls::Any
                 } else {
                     Calls::Changing
@@ -87,7 +87,7 @@ pub(crate) fn check(bytes: &[u8]) {
                 continue;
             }
             _ => {
-                let is_power_cut = choices.next() % 2 == 0;
+                let is_power_cut = choices.one_in(2);
                 machine = match is_power_cut {
                     true => machine.after_power_cut(choices.number()),
                     false => machine.after_kill(),

@@ -39,7 +39,7 @@ pub(crate) fn check(bytes: &[u8]) {
             }
         }
     }
-    if choices.next() % 3 == 0 {
+    if choices.one_in(3) {
         writer.seal().expect("memory takes it");
     }
     let mut files: Vec<(u64, Vec<u8>)> = segments

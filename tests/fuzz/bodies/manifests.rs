@@ -98,12 +98,12 @@ pub(crate) fn check(bytes: &[u8]) {
         }
         edits.push(edit);
     }
-    if choices.next() % 4 == 0 {
+    if choices.one_in(4) {
         choices.mutate(&mut snapshot);
     }
     edits.insert(0, snapshot);
     let mut batches: Vec<Vec<u8>> = (0..choices.below(6)).map(|_| batch(&mut choices)).collect();
-    if choices.next() % 4 == 0 {
+    if choices.one_in(4) {
         batches.iter_mut().for_each(|batch| choices.mutate(batch));
     }
     let machine = MemFs::new();
