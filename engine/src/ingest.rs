@@ -132,6 +132,7 @@ impl Ingest {
         let engine = keyspace.handle().engine();
         engine.check_writable()?;
         keyspace.check_takes_writes()?;
+        crate::limits::check_table_count(engine.layers().version.table_count(), engine.options().tables_max)?;
         let settings = &keyspace.core().settings;
         let target_table_bytes = settings
             .target_table_bytes

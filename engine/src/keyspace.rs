@@ -370,7 +370,7 @@ impl Keyspace {
     /// key's history; the keys are kept in memory until the end there.
     ///
     /// # Errors
-    /// The database takes no writes; the keyspace was dropped.
+    /// The database takes no writes, or has as many tables as it may; the keyspace was dropped.
     pub fn ingest(&self) -> Result<Ingest> {
         Ingest::begin(self.clone())
     }

@@ -145,3 +145,52 @@ fn verify_tells_as_json_and_in_the_singular() {
     assert_eq!(fact["is_sound"], false);
     assert!(answer.err.contains("1 problem, listed above"), "{}", answer.err);
 }
+
+#[test]
+fn an_interrupted_compaction_leaves_a_sound_database() {
+    let place = Place::new();
+    place.run("bench fillrandom --records 100000 --db dbs").good();
+    let db = place.path("dbs/01-fillrandom");
+    let expected = place.run("count --db dbs/01-fillrandom").good();
+    // Wherever the interrupt meets it: before it listens, between two steps, or when all is done.
+    for wait_ms in [5, 60, 200] {
+        let child = std::process::Command::new(env!("CARGO_BIN_EXE_tephra"))
+            .args(["compact", "--db"])
+            .arg(&db)
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(wait_ms));
+        let pid = child.id().to_string();
+        std::process::Command::new("kill")
+            .args(["-INT", &pid])
+            .status()
+            .unwrap();
+        let output = child.wait_with_output().unwrap();
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        match output.status.code() {
+            Some(0) => assert_eq!(message, ""),
+            Some(130) => assert!(message.contains("interrupted"), "{message}"),
+            None => {}
+            Some(other) => panic!("exit code {other}: {message}"),
+        }
+        assert_eq!(place.run("count --db dbs/01-fillrandom").good(), expected);
+        place.run("verify --db dbs/01-fillrandom").good();
+    }
+}
+
+#[test]
+fn repair_tells_as_json() {
+    let place = Place::with_keyspaces();
+    let fact = place.run("repair db --into repaired --json").fact();
+    assert_eq!(
+        (&fact["is_complete"], &fact["keyspaces"]),
+        (&true.into(), &4.into())
+    );
+    assert_eq!(fact["lost"], serde_json::json!([]));
+    assert_eq!(
+        place.run("scan --db repaired").good(),
+        place.run("scan --db db").good()
+    );
+}

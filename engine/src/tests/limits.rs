@@ -78,6 +78,7 @@ fn too_many_tables_stop_puts_until_some_are_merged_and_never_deletes() {
         );
         assert_eq!(error.usability(), crate::Usability::Usable);
     }
+    assert!(matches!(side.ingest(), Err(Error::TooManyTables { .. })));
     let after = db.stats();
     assert_eq!(
         (after.commit_count, after.log_bytes),

@@ -23,19 +23,21 @@ A first walk:
   tephra stats --db people
 `tephra COMMAND --help` explains each command, with examples.
 
-Bytes as text: keys and values are printed as they are where they are printable UTF-8; a backslash, a control
-character and every byte that is not UTF-8 is printed as \\\\, \\t, \\n, \\r or \\xNN. Arguments and files are taken byte
-for byte; with --escaped they are read in the printed form, so that what `scan` prints can be loaded again. --hex and
---base64 read and print those forms instead. Keyspaces of bit strings take and print 0s and 1s.
+Bytes as text: keys and values are printed as they are where they are printable UTF-8; a backslash, a
+control character and every byte that is not UTF-8 is printed as \\\\, \\t, \\n, \\r or \\xNN. Arguments and files are
+taken byte for byte; with --escaped they are read in the printed form, so that what `scan` prints can be
+loaded again. --hex and --base64 read and print those forms instead. Keyspaces of bit strings take and
+print 0s and 1s.
 
-Nothing is written by surprise: `get`, `scan`, `count`, `dump`, `verify`, `stats` and `keyspaces list` open a database for reading only;
-only `load`, `put --create`, `checkpoint`, `restore`, `repair`, `bench` and `demo` ever make one. Answers go to standard output, everything else to standard
-error; colours and progress bars show on a terminal alone, and NO_COLOR turns colours off.
+Nothing is written by surprise: `get`, `scan`, `count`, `dump`, `verify`, `stats` and `keyspaces list` open
+a database for reading only; only `load`, `put --create`, `checkpoint`, `restore`, `repair`, `bench` and
+`demo` ever make one. Answers go to standard output, everything else to standard error; colours and
+progress bars show on a terminal alone, and NO_COLOR turns colours off.
 
 Exit codes:
   0    done
-  1    the answer is no: `get` found no such key, `verify` found damage, `repair` lost something, a claim of `demo` or `bench` did not hold, `stress` found
-       a promise broken
+  1    the answer is no: `get` found no such key, `verify` found damage, `repair` lost something, a claim
+       of `demo` or `bench` did not hold, `stress` found a promise broken
   2    the command line is wrong, or asks for what the keyspace is not made for
   3    a database, a file or standard output refused: the message says which and why
   130  interrupted: what `compact` had finished stays";

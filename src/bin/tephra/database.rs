@@ -55,7 +55,7 @@ pub(crate) fn open_to_read(path: &Path) -> Result<Db> {
     )?)
 }
 
-/// Bytes of a memtable of commands that write little. The log is reserved for a whole one at each open, which takes its time.
+/// Bytes of a memtable of commands that write little: they need neither its memory nor room for a long log.
 pub(crate) const SMALL_MEMTABLE_BYTES: usize = 1 << 20;
 
 /// Options of a command that writes a few records, durable when it returns, into a database that must exist.

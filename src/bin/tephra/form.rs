@@ -96,11 +96,11 @@ pub(crate) struct Forms {
     /// Read and print keys and values as base64
     #[arg(long)]
     pub(crate) base64: bool,
-    /// The form of keys alone
-    #[arg(long, value_name = "FORM", value_enum, hide_possible_values = false)]
+    /// The form of keys alone: plain, escaped, hex, base64, number
+    #[arg(long, value_name = "FORM", value_enum, hide_possible_values = true)]
     pub(crate) key_form: Option<Form>,
-    /// The form of values alone; `number` for counters
-    #[arg(long, value_name = "FORM", value_enum)]
+    /// The form of values alone: the same; number for counters of 64 bits, little-endian
+    #[arg(long, value_name = "FORM", value_enum, hide_possible_values = true)]
     pub(crate) value_form: Option<Form>,
 }
 

@@ -7,9 +7,9 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::stopwatch::Stopwatch;
 
-const BAR: &str = "{msg} [{bar:40}] {human_pos}/{human_len} {per_sec}, {eta} left";
+const BAR: &str = "{msg} [{bar:40}] {human_pos}/{human_len}, {eta} left";
 const SPINNER: &str = "{spinner} {msg} {elapsed}";
-const COUNTER: &str = "{spinner} {msg} {human_pos}, {per_sec}, {elapsed}";
+const COUNTER: &str = "{spinner} {msg} {human_pos}, {elapsed}";
 
 /// Work that is done within this shows nothing.
 const SHOWN_AFTER: Duration = Duration::from_secs(1);

@@ -4,10 +4,12 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
+use serde_json::json;
 use tephradb::{RepairOptions, RepairReport, repair as repair_into};
 
 use crate::failure::{Failure, Result};
 use crate::figures::grouped;
+use crate::output::{Json, counted, facts};
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Repair {
@@ -20,12 +22,18 @@ pub(crate) struct Repair {
     /// keyspaces of their own
     #[arg(long)]
     pub(crate) accept_undeleted: bool,
+    #[command(flatten)]
+    pub(crate) json: Json,
 }
 
 pub(crate) fn repair(args: &Repair, out: &mut dyn Write) -> Result<()> {
     let options = RepairOptions::default().accept_undeleted(args.accept_undeleted);
     let report = repair_into(&args.dir, &args.into, options)?;
-    print(&report, out).map_err(Failure::Output)?;
+    if args.json.json {
+        print_json(&report, out)?;
+    } else {
+        print(&report, out).map_err(Failure::Output)?;
+    }
     if report.is_complete() {
         return Ok(());
     }
@@ -50,12 +58,33 @@ fn print(report: &RepairReport, out: &mut dyn Write) -> std::io::Result<()> {
     }
     writeln!(
         out,
-        "taken: {} tables ({} of them made anew) with {} records, {} records of the log; {} keyspaces, {} keys alive",
-        grouped(report.table_count as u64),
+        "taken: {} ({} of them made anew) with {}, {} of the log; {}, {} alive",
+        counted(report.table_count as u64, "table"),
         grouped(report.rebuilt_table_count as u64),
-        grouped(report.table_record_count),
-        grouped(report.log_record_count),
-        grouped(report.keyspace_count as u64),
-        grouped(report.live_key_count),
+        counted(report.table_record_count, "record"),
+        counted(report.log_record_count, "record"),
+        counted(report.keyspace_count as u64, "keyspace"),
+        counted(report.live_key_count, "key"),
+    )
+}
+
+fn print_json(report: &RepairReport, out: &mut dyn Write) -> Result<()> {
+    let texts = |items: &mut dyn Iterator<Item = String>| items.collect::<Vec<_>>();
+    facts(
+        out,
+        &json!({
+            "is_complete": report.is_complete(),
+            "may_undelete": report.may_undelete(),
+            "keyspaces": report.keyspace_count,
+            "tables": report.table_count,
+            "rebuilt_tables": report.rebuilt_table_count,
+            "table_records": report.table_record_count,
+            "log_records": report.log_record_count,
+            "live_keys": report.live_key_count,
+            "lost": texts(&mut report.lost.iter().map(ToString::to_string)),
+            "set_aside": texts(&mut report.set_aside.iter().map(ToString::to_string)),
+            "notes": report.notes,
+            "problems": report.problems,
+        }),
     )
 }

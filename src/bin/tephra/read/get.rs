@@ -22,13 +22,13 @@ Examples:
 pub(crate) struct Get {
     #[command(flatten)]
     place: Place,
-    #[command(flatten)]
-    forms: Forms,
     /// Write the value's bytes as they are, without a line end
     #[arg(long, conflicts_with = "json")]
     raw: bool,
     #[command(flatten)]
     json: Json,
+    #[command(flatten)]
+    forms: Forms,
     /// The key
     key: OsString,
 }
