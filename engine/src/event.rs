@@ -140,8 +140,15 @@ pub enum Event {
         /// How long it took.
         took: Duration,
     },
-    /// The database is closed: the last event.
-    Closed,
+    /// The database is closed: the last event. What look-ups came to since it was opened is told with it.
+    Closed {
+        /// Look-ups of a key in a table that its filter turned away.
+        filter_negative_count: u64,
+        /// Look-ups that found the key, dead or alive.
+        filter_true_positive_count: u64,
+        /// Look-ups that the filter let pass in vain.
+        filter_false_positive_count: u64,
+    },
     /// A flush or compaction failed; it is tried again.
     BackgroundFailed {
         /// Why.

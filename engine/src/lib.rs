@@ -67,7 +67,9 @@ mod settings;
 mod size_estimate;
 mod snapshot;
 mod stats;
+mod table_facts;
 mod table_file;
+pub mod tables;
 #[cfg(test)]
 mod tests;
 mod unit_table;
@@ -97,6 +99,7 @@ pub use repair::{Loss, RepairOptions, RepairReport, SetAside, repair, repair_wit
 pub use size_estimate::SizeEstimate;
 pub use snapshot::Snapshot;
 pub use stats::{LevelStats, Stats};
+pub use table_facts::TableFacts;
 pub use tephra_sstable::{BitStr, BitString};
 pub use value::Value;
 pub use verify::VerifyReport;

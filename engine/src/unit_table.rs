@@ -19,6 +19,7 @@ use tephra_sstable::{
 use crate::bit_key;
 use crate::read_counters::ReadCounters;
 use crate::settings::{KeyspaceSettings, REPLACE};
+use crate::table_facts::TableFacts;
 use crate::vfs::FileBytes;
 
 /// Where a value lies in its table's file.
@@ -108,6 +109,23 @@ impl UnitTable {
             first_key,
             last_key,
         }))
+    }
+
+    /// Fills in what the table says of itself.
+    pub(crate) fn read_into(&self, facts: &mut TableFacts) {
+        with_table!(self, table => {
+            let (properties, meta) = (table.properties(), table.meta());
+            facts.unit_bits = meta.policy.unit.bits();
+            facts.block_count = meta.block_count();
+            facts.records_per_block = meta.policy.records_per_block.get();
+            facts.key_units = properties.key_units_total;
+            facts.literal_units = properties.literal_units_total;
+            facts.value_units = properties.value_units_total;
+            facts.payload_bytes = table.section_len_bytes(TableSection::Payload);
+            facts.directory_bytes = table.section_len_bytes(TableSection::Directory);
+            facts.separators_bytes = table.section_len_bytes(TableSection::Separators);
+            facts.filter_bytes = table.section_len_bytes(TableSection::Filter);
+        });
     }
 
     #[cfg(feature = "planted-faults")]

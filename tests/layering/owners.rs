@@ -208,6 +208,11 @@ const OWNERS: &[(&str, &str, &str)] = &[
         "src/bin/tephra/stress/kill/parent.rs",
         "where this command is, and the folder of temporary files",
     ),
+    (
+        "files",
+        "src/bin/tephra/report/output.rs",
+        "writes the page of a report, and keeps it out of the database",
+    ),
     ("clocks", "src/bin/tephra/stopwatch.rs", "times what people read"),
     ("processes", "src/bin/tephra/main.rs", "the exit code"),
     (

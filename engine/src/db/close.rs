@@ -41,7 +41,12 @@ impl Engine {
         let held = self.directory_lock.lock().take();
         // The first time; what was open for reading only tells nothing.
         if held.is_some() && self.log.is_some() {
-            self.events().emit(|| Event::Closed);
+            let reads = self.directory.reads.sum();
+            self.events().emit(|| Event::Closed {
+                filter_negative_count: reads.filtered,
+                filter_true_positive_count: reads.found,
+                filter_false_positive_count: reads.absent,
+            });
             self.events().deliver();
             self.events().log().end();
         }

@@ -36,6 +36,7 @@ use crate::keyspace_info::{ExistingKeyspace, KeyspaceInfo};
 use crate::options::{KeyspaceOptions, Options};
 use crate::snapshot::Snapshot;
 use crate::stats::Stats;
+use crate::table_facts::TableFacts;
 use crate::value::Value;
 use crate::verify::VerifyReport;
 use crate::vfs::{FileSystem, StdFs};
@@ -364,6 +365,11 @@ impl Db {
     /// Numbers about the database now and since it was opened.
     pub fn stats(&self) -> Stats {
         self.handle().engine().stats()
+    }
+
+    /// The tables of this instant, keyspace by keyspace, level by level. Reads nothing but what is in memory; O(tables).
+    pub fn tables(&self) -> Vec<TableFacts> {
+        self.handle().engine().table_facts()
     }
 
     /// What the event log still holds of what the database did: flushes, compactions, waits of writers, failures. Reads two files of at most

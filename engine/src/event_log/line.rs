@@ -22,6 +22,12 @@ pub struct EventLine {
 }
 
 impl EventLine {
+    /// When it happened, as in the log: `2026-11-30T16:14:17.120Z`.
+    #[must_use]
+    pub fn time(&self) -> String {
+        time::render(self.wall_ms)
+    }
+
     /// The value of a field.
     #[must_use]
     pub fn text(&self, name: &str) -> Option<&str> {
@@ -178,7 +184,14 @@ pub(super) fn render(wall_ms: u64, event: &Event) -> Option<String> {
             .number("table_bytes", *table_bytes)
             .number("dropped_log_bytes", *dropped_log_bytes)
             .duration("us", *took),
-        Event::Closed => line("close"),
+        Event::Closed {
+            filter_negative_count,
+            filter_true_positive_count,
+            filter_false_positive_count,
+        } => line("close")
+            .number("filtered", *filter_negative_count)
+            .number("found", *filter_true_positive_count)
+            .number("in_vain", *filter_false_positive_count),
         Event::FlushBegun {
             entry_count,
             memtable_bytes,

@@ -24,7 +24,7 @@
 //! | kind | fields |
 //! |---|---|
 //! | `open` | `tables`, `table_bytes`, `dropped_log_bytes` (never completely written), `us` |
-//! | `close` | |
+//! | `close` | `filtered`, `found`, `in_vain`: look-ups of keys in tables that the filter turned away, that found the key, that it let pass for nothing |
 //! | `flush.begin` | `entries`, `memtable_bytes` |
 //! | `flush.end` | `tables`, `records`, `bytes` written, `us`; `error` if it failed |
 //! | `compaction.begin` | `number`, `keyspace`, `kind` (merge, move, drop), `inputs` (level:tables), `to` (level), `tables`, `bytes`, `records`, `reason` |

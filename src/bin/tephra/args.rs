@@ -11,8 +11,10 @@ use crate::dump::{Dump, Restore};
 use crate::load::Load;
 use crate::look_after::{Checkpoint, Compact, Keyspaces, Repair, Stats, Verify};
 use crate::read::{Count, Get, Scan};
+use crate::report::Report;
 use crate::simulate::Simulate;
 use crate::stress::Stress;
+use crate::table::Table;
 use crate::write::{Delete, DeleteRange, Merge, Put};
 
 const AFTER_HELP: &str = "\
@@ -89,6 +91,12 @@ pub(crate) enum Command {
     Verify(Verify),
     /// Makes a new database of what can be read of a damaged one, and says what is lost
     Repair(Repair),
+    /// Writes one page about a database: levels, amplification, filters, timeline, and what to change
+    ///
+    /// The page holds everything it needs and runs no script. The database is opened for reading only.
+    Report(Report),
+    /// Looks into one table file: what is in it, whether it is sound, and its bytes explained
+    Table(Table),
     /// Times the usual workloads, and checks their answers
     Bench(Bench),
     /// Shows what compaction costs, by the real picker over made-up data, without files

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use crate::args::{Args, Command};
 use crate::failure::Result;
-use crate::{bench, completions, demo, dump, load, look_after, read, simulate, stress, write};
+use crate::{bench, completions, demo, dump, load, look_after, read, report, simulate, stress, table, write};
 
 pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<()> {
     match args.command {
@@ -28,6 +28,8 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<()> {
         Command::Bench(bench) => bench::bench(&bench, out),
         Command::Simulate(simulate) => simulate::simulate(&simulate, out),
         Command::Completions(completions) => completions::completions(&completions, out),
+        Command::Report(report) => report::run(&report, out),
+        Command::Table(table) => table::run(&table, out),
         Command::Stress(stress) => stress::run(&stress, out),
     }
 }

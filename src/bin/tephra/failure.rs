@@ -19,6 +19,25 @@ pub(crate) enum Failure {
     #[error("the database is not sound: {}, listed above", counted(*problem_count as u64, "problem"))]
     Unsound { problem_count: usize },
 
+    #[error("{} is not sound: {problem_count} problem(s), listed above", path.display())]
+    UnsoundTable { path: PathBuf, problem_count: usize },
+
+    #[error("{}: {source}", path.display())]
+    Table {
+        path: PathBuf,
+        source: tephradb::tables::TableError,
+    },
+
+    #[error("{}: there is no block {block}: it has {block_count}", path.display())]
+    NoBlock {
+        path: PathBuf,
+        block: u64,
+        block_count: u64,
+    },
+
+    #[error("{} lies in the database's directory: choose another place", path.display())]
+    IntoTheDatabase { path: PathBuf },
+
     #[error("{} holds what could be read: {} lost or doubtful, listed above", into.display(), counted(*count as u64, "thing"))]
     NotAllRepaired { into: PathBuf, count: usize },
 
@@ -119,13 +138,16 @@ impl Failure {
         ExitCode::from(match self {
             Failure::NotFound { .. }
             | Failure::Unsound { .. }
+            | Failure::UnsoundTable { .. }
             | Failure::NotAllRepaired { .. }
             | Failure::Wrong { .. }
             | Failure::Broken { .. } => 1,
-            Failure::Argument { .. } | Failure::Usage { .. } => 2,
+            Failure::Argument { .. } | Failure::NoBlock { .. } | Failure::Usage { .. } => 2,
             Failure::Interrupted => 130,
             failure if failure.is_closed_pipe() => 0,
             Failure::Database(_)
+            | Failure::Table { .. }
+            | Failure::IntoTheDatabase { .. }
             | Failure::NoKeyspace { .. }
             | Failure::LeftOut { .. }
             | Failure::Dump { .. }

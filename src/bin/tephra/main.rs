@@ -10,6 +10,8 @@
 //!              ├── look_after  keyspaces, stats, compact, checkpoint, verify, repair
 //!              ├── bench       the usual workloads, timed and checked
 //!              ├── simulate    compaction without files
+//!              ├── report      one page about a database: HTML with drawings, or JSON
+//!              ├── table       info, keys, verify, anatomy: one table file, no database
 //!              ├── demo        the whole store on real data, every claim checked
 //!              ├── stress      the store on machines that fail, every promise checked
 //!              ├── completions for shells
@@ -47,7 +49,9 @@ mod simulate;
 mod space;
 mod span;
 mod stopwatch;
+mod report;
 mod stress;
+mod table;
 mod write;
 
 use std::io::{self, BufWriter, Write};

@@ -65,6 +65,11 @@ impl<B: AsRef<[u8]> + Send + Sync, U: Unit> Table<B, U> {
 
     /// Length in bytes of a section between header and footer; 0 for others.
     pub fn section_len_bytes(&self, section: TableSection) -> u64 {
+        self.section_range(section).len() as u64
+    }
+
+    /// Where a section between header and footer lies in the file, in bytes; nowhere for others, and for a filter that there is not.
+    pub fn section_range(&self, section: TableSection) -> Range<usize> {
         let sections = &self.sections;
         let range = match section {
             TableSection::Payload => &sections.payload,
@@ -73,8 +78,8 @@ impl<B: AsRef<[u8]> + Send + Sync, U: Unit> Table<B, U> {
             TableSection::Filter => &sections.filter,
             TableSection::Properties => &sections.properties,
             TableSection::Checksums => &sections.checksums,
-            _ => return 0,
+            _ => return 0..0,
         };
-        range.len() as u64
+        range.clone()
     }
 }

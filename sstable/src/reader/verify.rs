@@ -1,7 +1,7 @@
 //! Checking everything.
 
 use super::Table;
-use crate::container::{TableError, TableRule, TableSection};
+use crate::container::{PAGE_LEN_BYTES, TableError, TableRule, TableSection};
 use crate::front_coding::KeyCursor;
 use crate::separators::Separators;
 use crate::unit::Unit;
@@ -16,6 +16,15 @@ pub struct VerifyReport {
 }
 
 impl<B: AsRef<[u8]> + Send + Sync, U: Unit> Table<B, U> {
+    /// All pages that are not as their checksums say, in the order of the file. Empty if none is. One pass over the file.
+    pub fn damaged_pages(&self) -> Vec<TableError> {
+        let covered = self.sections.checksums.start;
+        let pages = (0..covered).step_by(PAGE_LEN_BYTES);
+        pages
+            .filter_map(|start| self.check(start..start + 1).err())
+            .collect()
+    }
+
     /// Checks everything: all pages, the directory, every frame and the order of keys, separators, the filter,
     /// properties. One pass over the records; memory for one key and one separator.
     ///

@@ -21,7 +21,7 @@ mod workload;
 pub use report::Report;
 pub use workload::Workload;
 
-use super::{Decision, PickerOptions, Running, pick};
+use super::{Decision, LevelView, PickerOptions, Running, pick};
 use report::Samples;
 use store::Store;
 use workload::{Generator, Operation};
@@ -108,12 +108,20 @@ impl Simulation {
 
     /// Does all operations of the setting, and the compactions that are due.
     pub fn run(&mut self) {
+        self.run_watched(|_| ());
+    }
+
+    /// The same, and shows the levels after each flush and the compactions that were due then.
+    pub fn run_watched(&mut self, mut watch: impl FnMut(&[LevelView])) {
         let grains = self.setting.operations / self.setting.records_per_grain();
         let mut generator = Generator::new(self.setting.workload, grains, self.setting.seed);
         for _ in 0..grains {
-            self.step(generator.next());
+            if self.step(generator.next()) {
+                watch(self.store.levels());
+            }
         }
         self.flush();
+        watch(self.store.levels());
     }
 
     /// Deletes every record, and does what is due then.
@@ -124,11 +132,14 @@ impl Simulation {
         self.flush();
     }
 
-    fn step(&mut self, operation: Operation) {
+    /// Returns whether the memtable was flushed.
+    fn step(&mut self, operation: Operation) -> bool {
         self.store.apply(operation);
-        if self.store.memtable_bytes() >= self.setting.memtable_bytes {
+        let is_full = self.store.memtable_bytes() >= self.setting.memtable_bytes;
+        if is_full {
             self.flush();
         }
+        is_full
     }
 
     fn flush(&mut self) {

@@ -1,0 +1,65 @@
+//! `tephra report`: one page about a database, for whoever looks after it.
+//!
+//! ```text
+//! Db (read only) ── facts ──> Facts ──> advice    what to change, rule by rule
+//!                  history ──┘  │
+//!                               ├──> page      one self-contained HTML file: no scripts, nothing fetched
+//!                               └──> json      the same facts
+//! ```
+//!
+//! The database is opened for reading only; the page is written anywhere but into it. Names of keyspaces are anybody's text: everything
+//! that reaches the page goes through `page/text.rs`.
+
+mod advice;
+mod facts;
+mod history;
+mod json;
+mod output;
+mod page;
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::Args as ClapArgs;
+
+use crate::database::open_to_read;
+use crate::failure::{Failure, Result};
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Report {
+    /// Directory of the database
+    dir: PathBuf,
+    /// File to write the page to; one that is there is replaced
+    #[arg(long, short, value_name = "FILE", required_unless_present = "json")]
+    output: Option<PathBuf>,
+    /// Print the facts as JSON instead, or write them to the file
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Report, out: &mut dyn Write) -> Result<()> {
+    if let Some(path) = &args.output {
+        output::check(path, &args.dir)?;
+    }
+    let db = open_to_read(&args.dir)?;
+    let facts = facts::Facts::gather(&db, &args.dir)?;
+    let advice = advice::advise(&facts);
+    let text = if args.json {
+        json::render(&facts, &advice)
+    } else {
+        page::render(&facts, &advice)
+    };
+    match &args.output {
+        None => out.write_all(text.as_bytes()).map_err(Failure::Output),
+        Some(path) => {
+            output::write(path, text.as_bytes())?;
+            writeln!(
+                out,
+                "{} bytes to {}",
+                crate::figures::grouped(text.len() as u64),
+                path.display()
+            )
+            .map_err(Failure::Output)
+        }
+    }
+}
