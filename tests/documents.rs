@@ -7,7 +7,9 @@
 use std::path::{Path, PathBuf};
 
 /// The documents, relative to the root of the repository.
-const DOCUMENTS: [&str; 7] = [
+const DOCUMENTS: [&str; 9] = [
+    "docs/compaction.md",
+    "docs/format-by-example.md",
     "README.md",
     "ARCHITECTURE.md",
     "docs/deletes.md",
@@ -19,7 +21,9 @@ const DOCUMENTS: [&str; 7] = [
 /// Where a path may start.
 const STARTS: [&str; 5] = ["", "sstable/src", "wal/src", "compaction/src", "engine/src"];
 /// Endings that make a word in back quotes a path of this repository.
-const ENDINGS: [&str; 7] = [".rs", ".md", ".toml", ".tsv", ".sh", ".jsonl", "/"];
+const ENDINGS: [&str; 9] = [
+    ".rs", ".md", ".toml", ".tsv", ".sh", ".jsonl", "/", ".svg", ".png",
+];
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))

@@ -104,9 +104,8 @@ fn legend(svg: &mut String, names: &[(usize, &str)], y: f64) -> std::fmt::Result
     Ok(())
 }
 
-const LEVEL_NAMES: [(usize, &str); 4] = [
+const LEVEL_NAMES: [(usize, &str); 3] = [
     (0, "level 0: as flushed"),
-    (4, "level 4"),
     (5, "level 5"),
     (6, "level 6: the bottom"),
 ];

@@ -2,33 +2,32 @@
 # Renders the report of a database with some history in a real browser, and fails on what a person would notice:
 # an error on the console, something fetched, a page wider than its window on a telephone, an empty drawing.
 #
-#   tests/browser/check-report.sh [TEPHRA] [DIRECTORY FOR PICTURES]
+#   tests/browser/check-report.sh [TEPHRA] [HISTORY] [DIRECTORY FOR PICTURES]
 #
-# Needs chromium and the data in data/. Pictures: wide and narrow, light and dark.
+# TEPHRA is the command, HISTORY the example of that name, both built. Needs chromium. Pictures: wide and narrow, light and dark.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 tephra=${1:-target/release/tephra}
+history=${2:-target/ci/examples/history}
 work=$(mktemp -d)
-pictures=${2:-$work/pictures}
+pictures=${3:-$work/pictures}
 mkdir -p "$pictures"
+pictures=$(realpath "$pictures")
 trap 'rm -rf "$work"' EXIT
 
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
 [ -n "$browser" ] || { echo "there is no chromium to look with"; exit 2; }
 
-# A history: loads that overwrite each other, in small memtables, deletes, and what compaction makes of them.
-db="$work/names"
-for round in 1 2 3; do
-  awk -F '\t' -v round="$round" 'NR % 3 == round % 3 || round == 1 { print $1 "\t" $2 " of round " round }' data/unicode-names.tsv >"$work/round.tsv"
-  "$tephra" load "$work/round.tsv" --db "$db" --memtable-kib 256 >/dev/null
-done
-for key in 'GREEK SMALL LETTER OMEGA' 'SNOWMAN' 'PILE OF POO'; do
+# A history: keyspaces, range deletes, look-ups, an ingest, compactions on several levels; then the log of a few more deletes.
+db="$work/observatory"
+"$history" "$db"
+for key in one two three; do
+  "$tephra" put --db "$db" "$key" 'a value'
   "$tephra" delete --db "$db" "$key"
-  "$tephra" get --db "$db" "$key" 2>/dev/null && { echo "$key is still there"; exit 1; }
 done
 before=$(cd "$db" && sha256sum -- * | sort)
-"$tephra" report "$db" -o "$work/report.html"
-"$tephra" report "$db" --json >"$work/report.json"
+tephra=$(realpath "$tephra")
+(cd "$work" && "$tephra" report observatory -o report.html)
 after=$(cd "$db" && sha256sum -- * | sort)
 [ "$before" = "$after" ] || { echo "the report changed the database"; exit 1; }
 
@@ -79,8 +78,8 @@ grep -q '^fine' "$work/answer" || { echo "the page is not as it should be at 390
 
 light=--blink-settings=preferredColorScheme=1
 dark=--blink-settings=preferredColorScheme=0
-look wide-light 1120 2060 $light --screenshot="$pictures/report.png" "file://$work/report.html"
-look wide-dark 1120 2060 $dark --screenshot="$pictures/report-dark.png" "file://$work/report.html"
+look wide-light 1120 1920 $light --screenshot="$pictures/report.png" "file://$work/report.html"
+look wide-dark 1120 1920 $dark --screenshot="$pictures/report-dark.png" "file://$work/report.html"
 # Narrow pictures are taken of a window in which the page has the width of a telephone.
 for scheme in light dark; do
   printf '<!DOCTYPE html><meta charset="utf-8"><link rel="icon" href="data:,"><style>body{margin:0}iframe{width:390px;height:4200px;border:0}</style><iframe src="report.html"></iframe>' >"$work/narrow.html"

@@ -113,8 +113,11 @@ impl Engine {
         &self.directory.events
     }
 
-    /// A flush or compaction failed.
+    /// A flush or compaction failed. One that a close has ended did not.
     pub(crate) fn background_failed(&self, error: &Error) {
+        if matches!(error, Error::Closed) {
+            return;
+        }
         self.counters.background_failed(error);
         self.events().emit(|| Event::BackgroundFailed {
             error: Arc::new(error.clone()),

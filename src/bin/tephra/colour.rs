@@ -21,10 +21,19 @@ pub(crate) fn on_errors(colour: Colour, text: &str) -> String {
     painted(std::io::stderr().is_terminal(), colour, text)
 }
 
-fn painted(is_terminal: bool, colour: Colour, text: &str) -> String {
+/// Whether standard output shows colours.
+pub(crate) fn are_on_output() -> bool {
+    are_shown(std::io::stdout().is_terminal())
+}
+
+fn are_shown(is_terminal: bool) -> bool {
     let is_set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
     let is_dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");
-    if !is_terminal || is_dumb || is_set("NO_COLOR") {
+    is_terminal && !is_dumb && !is_set("NO_COLOR")
+}
+
+fn painted(is_terminal: bool, colour: Colour, text: &str) -> String {
+    if !are_shown(is_terminal) {
         return text.to_owned();
     }
     let code = match colour {

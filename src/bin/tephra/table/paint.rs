@@ -1,6 +1,4 @@
-//! Colours, on a terminal alone.
-
-use std::io::IsTerminal as _;
+//! Colours of an anatomy, where `colour.rs` shows any.
 
 /// What a piece of text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,10 +29,10 @@ pub(super) struct Paint {
 }
 
 impl Paint {
-    /// Colours if standard output is a terminal.
+    /// Colours if standard output shows them.
     pub(super) fn of_stdout() -> Paint {
         Paint {
-            is_on: std::io::stdout().is_terminal(),
+            is_on: crate::colour::are_on_output(),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::super::facts::{Facts, Group, as_float, ratio};
 use super::rows::{BAR_LEN_PX, Part, Row, chart, legend, rect};
-use super::text::{bytes, escape, percent};
+use super::text::{bytes, counted, escape, percent};
 use crate::figures::grouped;
 
 /// Tables of a level drawn one by one; more are drawn as one bar.
@@ -21,9 +21,9 @@ pub(super) fn levels(facts: &Facts) -> String {
         rows.push(Row {
             label: format!("L{number}"),
             figure: format!(
-                "{} \u{b7} {} tables \u{b7} {} dead",
+                "{} \u{b7} {} \u{b7} {} dead",
                 bytes(level.bytes),
-                grouped(level.tables),
+                counted(level.tables, "table"),
                 percent(ratio(level.dead_records, level.records))
             ),
             parts: if level.tables > TABLES_DRAWN_MAX {
@@ -250,11 +250,11 @@ pub(super) fn filters(facts: &Facts) -> String {
             },
         }
     });
-    let mut html = drawn(
-        "filters",
-        &rows,
-        &[("c4", "look-ups of absent keys expected to pass in vain")],
+    let scale = format!(
+        "look-ups of absent keys expected to pass in vain; the full width is {}",
+        percent(highest)
     );
+    let mut html = drawn("filters", &rows, &[("c4", scale.as_str())]);
     let probes = facts.history.probes;
     let total = probes.filtered + probes.found + probes.in_vain;
     if total == 0 {

@@ -8,7 +8,7 @@ mod timeline;
 use super::advice::{Advice, Weight};
 use super::facts::{Facts, ratio};
 use crate::figures::grouped;
-use text::{bytes, escape, percent, time};
+use text::{bytes, counted, escape, percent, time};
 
 const STYLE: &str = include_str!("style.css");
 
@@ -65,10 +65,12 @@ pub(super) fn render(facts: &Facts, advice: &[Advice]) -> String {
         ),
     ];
     let name = escape(&facts.path);
+    let short = facts.path.trim_end_matches('/');
+    let short = escape(short.rsplit('/').next().unwrap_or(short));
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\
          <link rel=\"icon\" href=\"data:,\"><title>tephradb: {name}</title><style>{STYLE}</style></head><body><main>\
-         <header><h1>{name}</h1><span class=\"soft\">a tephradb database, as it was found on disk</span></header>{}<div class=\"grid\">{}</div>\
+         <header><h1>{short}</h1><span class=\"soft path\">{name}, a tephradb database</span></header>{}<div class=\"grid\">{}</div>\
          <footer>{}</footer></main></body></html>\n",
         tiles(facts),
         cards.concat(),
@@ -100,7 +102,7 @@ fn tiles(facts: &Facts) -> String {
         .write_amplification()
         .map_or("\u{2013}".to_owned(), |factor| format!("{factor:.2} \u{d7}"));
     let tiles = [
-        (bytes(all.bytes), format!("in {} tables", grouped(all.tables))),
+        (bytes(all.bytes), format!("in {}", counted(all.tables, "table"))),
         (
             grouped(all.records - all.dead_records.min(all.records)),
             format!("live records, {} dead", grouped(all.dead_records)),
@@ -109,7 +111,10 @@ fn tiles(facts: &Facts) -> String {
         (written, "bytes written for each that came in".to_owned()),
         (
             time(history.stall_us),
-            format!("writers stood still, {} commits", grouped(history.stall_commits)),
+            format!(
+                "writers stood still, {}",
+                counted(history.stall_commits, "commit")
+            ),
         ),
         (
             grouped(facts.stats.memtable_entry_count as u64),
@@ -165,9 +170,9 @@ fn sentence(text: &str) -> String {
 fn span(facts: &Facts) -> String {
     match (&facts.history.first_time, &facts.history.last_time) {
         (Some(first), Some(last)) => format!(
-            "From {first} to {last}. Idle time is cut out at the dashed lines. {} flushes, {} compactions.",
-            grouped(facts.history.flush_count),
-            grouped(facts.history.compaction_count)
+            "From {first} to {last}. Idle time is cut out at the dashed lines. {}, {}.",
+            counted(facts.history.flush_count, "flush").replace("flushs", "flushes"),
+            counted(facts.history.compaction_count, "compaction")
         ),
         _ => String::new(),
     }
@@ -176,10 +181,10 @@ fn span(facts: &Facts) -> String {
 fn footer(facts: &Facts) -> String {
     let dead = percent(ratio(facts.all.dead_records, facts.all.records));
     escape(&format!(
-        "Made by tephra report {}, which reads and never writes. {} keyspaces, {dead} of all records dead, {} events, {} lines of the log unreadable.",
+        "Made by tephra report {}, which reads and never writes. {}, {dead} of all records dead, {}, {} of the log unreadable.",
         env!("CARGO_PKG_VERSION"),
-        grouped(facts.keyspaces.len() as u64),
-        grouped(facts.history.event_count as u64),
-        grouped(facts.history.unreadable_line_count as u64)
+        counted(facts.keyspaces.len() as u64, "keyspace"),
+        counted(facts.history.event_count as u64, "event"),
+        counted(facts.history.unreadable_line_count as u64, "line")
     ))
 }

@@ -37,6 +37,12 @@ pub(super) fn bytes(count: u64) -> String {
     format!("{scaled:.1} {unit}")
 }
 
+/// `1 table`, `1,234 tables`.
+pub(super) fn counted(count: u64, word: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{} {word}{ending}", crate::figures::grouped(count))
+}
+
 /// `12.3 %`, of a share of one.
 pub(super) fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)

@@ -168,7 +168,11 @@ fn axis(svg: &mut String, scale: &Scale, bottom: usize) {
             (end, to, if is_last { "end" } else { "middle" }),
         ] {
             // A label takes an eighth of a wide page and a quarter of a narrow one.
-            let room_from = if anchor == "start" { place } else { place - 0.25 };
+            let room_from = match anchor {
+                "start" => place,
+                "end" => place - 0.25,
+                _ => place - 0.12,
+            };
             if room_from >= labelled_to {
                 write!(
                     svg,
@@ -179,9 +183,9 @@ fn axis(svg: &mut String, scale: &Scale, bottom: usize) {
                 )
                 .expect("a String takes everything");
                 labelled_to = if anchor == "start" {
-                    place + 0.25
+                    place + 0.3
                 } else {
-                    place + 0.02
+                    place + 0.16
                 };
             }
         }

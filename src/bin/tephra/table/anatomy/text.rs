@@ -94,14 +94,17 @@ fn directory<U: Unit>(text: &mut String, specimen: &Specimen, paint: Paint) {
     heading(text, paint, "Where it is: the directory");
     let (start, end) = (&specimen.start, &specimen.end);
     let lower = match start.universe / start.entry_count.max(1) {
-        0 => "U < m, so".to_owned(),
-        _ => format!("floor(log2({} / {})), so", start.universe, start.entry_count),
+        0 => "U < m, l = 0".to_owned(),
+        _ => format!(
+            "l = floor(log2({} / {})) = {}",
+            start.universe, start.entry_count, start.low_width
+        ),
     };
     line(
         text,
         &format!(
-            "  entries           m = {}, universe U = {}; {lower} l = {} lower bits each",
-            start.entry_count, start.universe, start.low_width
+            "  entries           m = {}, universe U = {}; {lower} lower bits each",
+            start.entry_count, start.universe
         ),
     );
     entry(text, start, "the start");
