@@ -55,7 +55,7 @@ fn options(policy: Policy, records_per_block: u32, table_id: u64) -> Outcome<Tab
 }
 
 /// The bytes of `words.table`.
-pub fn words_table() -> Outcome<Vec<u8>> {
+pub(crate) fn words_table() -> Outcome<Vec<u8>> {
     let mut writer = TableWriter::<_>::new(Vec::new(), options(Policy::byte_variable(), 3, 1)?)?;
     let mut words = WORDS;
     words.sort_unstable();
@@ -66,7 +66,7 @@ pub fn words_table() -> Outcome<Vec<u8>> {
 }
 
 /// The bytes of `bits.table`.
-pub fn bits_table() -> Outcome<Vec<u8>> {
+pub(crate) fn bits_table() -> Outcome<Vec<u8>> {
     let mut writer = TableWriter::<_, Bit>::new(Vec::new(), options(Policy::bit_variable(), 2, 2)?)?;
     for (key, value) in BITS {
         let (key, value) = (bits_of(key), bits_of(value));

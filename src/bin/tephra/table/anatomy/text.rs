@@ -39,7 +39,7 @@ pub(super) fn render<U: Unit>(specimen: &Specimen, paint: Paint) -> String {
         ),
     );
     separator::<U>(&mut text, specimen, paint);
-    directory::<U>(&mut text, specimen, paint);
+    directory(&mut text, specimen, paint);
     for record in &specimen.records {
         text.push('\n');
         frame::<U>(&mut text, record, paint);
@@ -89,7 +89,7 @@ fn separator<U: Unit>(text: &mut String, specimen: &Specimen, paint: Paint) {
     );
 }
 
-fn directory<U: Unit>(text: &mut String, specimen: &Specimen, paint: Paint) {
+fn directory(text: &mut String, specimen: &Specimen, paint: Paint) {
     text.push('\n');
     heading(text, paint, "Where it is: the directory");
     let (start, end) = (&specimen.start, &specimen.end);
@@ -108,9 +108,9 @@ fn directory<U: Unit>(text: &mut String, specimen: &Specimen, paint: Paint) {
         ),
     );
     entry(text, start, "the start");
-    residual::<U>(text, specimen, start.value, specimen.values_before, "starts");
+    residual(text, specimen, start.value, specimen.values_before, "starts");
     entry(text, end, "the end");
-    residual::<U>(text, specimen, end.value, specimen.values_before_end, "ends");
+    residual(text, specimen, end.value, specimen.values_before_end, "ends");
 }
 
 fn entry(text: &mut String, entry: &Entry, what: &str) {
@@ -172,7 +172,7 @@ fn entry(text: &mut String, entry: &Entry, what: &str) {
     );
 }
 
-fn residual<U: Unit>(text: &mut String, specimen: &Specimen, value: u64, values_before: u64, verb: &str) {
+fn residual(text: &mut String, specimen: &Specimen, value: u64, values_before: u64, verb: &str) {
     match specimen.common_width {
         None => line(text, &format!("    the block {verb} at {value}")),
         Some(width) => line(
