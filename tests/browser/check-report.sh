@@ -78,8 +78,8 @@ grep -q '^fine' "$work/answer" || { echo "the page is not as it should be at 390
 
 light=--blink-settings=preferredColorScheme=1
 dark=--blink-settings=preferredColorScheme=0
-look wide-light 1120 1920 $light --screenshot="$pictures/report.png" "file://$work/report.html"
-look wide-dark 1120 1920 $dark --screenshot="$pictures/report-dark.png" "file://$work/report.html"
+look wide-light 1120 2060 $light --screenshot="$pictures/report.png" "file://$work/report.html"
+look wide-dark 1120 2060 $dark --screenshot="$pictures/report-dark.png" "file://$work/report.html"
 # Narrow pictures are taken of a window in which the page has the width of a telephone.
 for scheme in light dark; do
   printf '<!DOCTYPE html><meta charset="utf-8"><link rel="icon" href="data:,"><style>body{margin:0}iframe{width:390px;height:4200px;border:0}</style><iframe src="report.html"></iframe>' >"$work/narrow.html"

@@ -212,3 +212,20 @@ fn a_file_synced_from_outside_keeps_its_bytes() {
         assert!(fs.read(&path).unwrap() == bytes);
     });
 }
+
+#[test]
+fn appending_goes_on_at_the_end_and_makes_what_is_missing() {
+    each(|fs, root| {
+        let path = root.join("grows");
+        for (round, expected) in [(b"one ", "one "), (b"two ", "one two ")] {
+            let mut file = fs.open_append(&path).unwrap();
+            file.write_all(round).unwrap();
+            file.flush().unwrap();
+            assert_eq!(fs.read(&path).unwrap(), expected.as_bytes());
+        }
+        let folder = root.join("folder");
+        fs.create_dir_all(&folder).unwrap();
+        let refused = fs.open_append(&folder).unwrap_err();
+        assert_eq!((refused.operation, &refused.path), (Operation::OpenAppend, &folder));
+    });
+}

@@ -94,7 +94,7 @@ fn stalls(facts: &Facts) -> Found {
     let history = &facts.history;
     let share = ratio(history.stall_us / 1_000, history.open_ms.max(1));
     (history.stall_us > 100_000 && share > 0.01).then(|| (Weight::Consider,
-        format!("writers stood still for {:.1} s in {} commits, {:.0} % of the time the log covers", seconds(history.stall_us), history.stall_commits, 100.0 * share.min(1.0)),
+        format!("writers stood still for {:.1} s (commits stopped: {}), {:.0} % of the time the log covers", seconds(history.stall_us), history.stall_commits, 100.0 * share.min(1.0)),
         "Flush or compaction could not keep up. Raise compaction_threads if processors are idle, memtable_bytes for fewer and larger flushes, frozen_memtables_max and l0_tables_max to ride out bursts."))
 }
 

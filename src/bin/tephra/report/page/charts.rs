@@ -252,7 +252,7 @@ pub(super) fn filters(facts: &Facts) -> String {
     });
     let scale = format!(
         "look-ups of absent keys expected to pass in vain; the full width is {}",
-        percent(highest)
+        percent(highest).replace(' ', "\u{a0}")
     );
     let mut html = drawn("filters", &rows, &[("c4", scale.as_str())]);
     let probes = facts.history.probes;
