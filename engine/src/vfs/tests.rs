@@ -226,6 +226,9 @@ fn appending_goes_on_at_the_end_and_makes_what_is_missing() {
         let folder = root.join("folder");
         fs.create_dir_all(&folder).unwrap();
         let refused = fs.open_append(&folder).unwrap_err();
-        assert_eq!((refused.operation, &refused.path), (Operation::OpenAppend, &folder));
+        assert_eq!(
+            (refused.operation, &refused.path),
+            (Operation::OpenAppend, &folder)
+        );
     });
 }
