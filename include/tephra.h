@@ -116,6 +116,8 @@ int tephra_options_set_frozen_memtables_max(tephra_options *options, uint64_t me
 int tephra_options_set_pending_deletes_max(tephra_options *options, uint64_t deletes, char **error);
 /* Threads that compactions use together. Default 2, or 1 on a machine with one processor. */
 int tephra_options_set_compaction_threads(tephra_options *options, uint64_t threads, char **error);
+/* Tables of all keyspaces together from which puts and merges are refused until some are merged. Default 60,000. */
+int tephra_options_set_tables_max(tephra_options *options, uint64_t tables, char **error);
 /* Size at which the manifest is rewritten. Default 4 MiB. */
 int tephra_options_set_manifest_bytes(tephra_options *options, uint64_t bytes, char **error);
 /* Size at which the event log begins anew; 0 keeps none. Default 1 MiB, at most 64 MiB. */

@@ -90,6 +90,7 @@ static tephra_options *small_options(void) {
   OK(tephra_options_set_frozen_memtables_max(options, 2, &message));
   OK(tephra_options_set_pending_deletes_max(options, 1000, &message));
   OK(tephra_options_set_compaction_threads(options, 1, &message));
+  OK(tephra_options_set_tables_max(options, 1000, &message));
   OK(tephra_options_set_manifest_bytes(options, 1 << 20, &message));
   OK(tephra_options_set_event_log_bytes(options, 1 << 16, &message));
   OK(tephra_options_set_create_if_missing(options, true, &message));

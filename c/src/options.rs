@@ -115,6 +115,15 @@ pub(crate) extern "C" fn tephra_options_set_compaction_threads(
 }
 
 #[unsafe(no_mangle)]
+pub(crate) extern "C" fn tephra_options_set_tables_max(
+    options: Option<&mut TephraOptions>,
+    tables: u64,
+    error: Out<*mut c_char>,
+) -> c_int {
+    set(options, error, |options| Ok(options.tables_max(size(tables)?)))
+}
+
+#[unsafe(no_mangle)]
 pub(crate) extern "C" fn tephra_options_set_manifest_bytes(
     options: Option<&mut TephraOptions>,
     bytes: u64,
