@@ -35,3 +35,18 @@ pub use tephra_engine::*;
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// The code in the recipes compiles and does what it says.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/recipes.md")]
+struct Recipes;
+
+/// The code in the page for those who come from another store.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/migrating.md")]
+struct Migrating;
+
+/// The code in the page about composition laws.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/composition-laws.md")]
+struct CompositionLaws;

@@ -7,12 +7,17 @@
 use std::path::{Path, PathBuf};
 
 /// The documents, relative to the root of the repository.
-const DOCUMENTS: [&str; 9] = [
+const DOCUMENTS: [&str; 14] = [
     "docs/compaction.md",
     "docs/format-by-example.md",
     "README.md",
     "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "docs/composition-laws.md",
     "docs/deletes.md",
+    "docs/migrating.md",
+    "docs/recipes.md",
+    "docs/tuning.md",
     "sstable/FORMAT.md",
     "wal/FORMAT.md",
     "docs/durability.md",
@@ -21,8 +26,8 @@ const DOCUMENTS: [&str; 9] = [
 /// Where a path may start.
 const STARTS: [&str; 5] = ["", "sstable/src", "wal/src", "compaction/src", "engine/src"];
 /// Endings that make a word in back quotes a path of this repository.
-const ENDINGS: [&str; 9] = [
-    ".rs", ".md", ".toml", ".tsv", ".sh", ".jsonl", "/", ".svg", ".png",
+const ENDINGS: [&str; 11] = [
+    ".rs", ".h", ".c", ".md", ".toml", ".tsv", ".sh", ".jsonl", "/", ".svg", ".png",
 ];
 
 fn root() -> PathBuf {

@@ -29,6 +29,20 @@ use crate::vfs::{FsError, LockError, Operation};
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// How much of the database works after an error.
+///
+/// ```
+/// # fn main() -> Result<(), tephra_engine::Error> {
+/// # let folder = tempfile::tempdir().expect("a temporary directory");
+/// # let path = folder.path();
+/// use tephra_engine::{Db, Options, Usability};
+///
+/// Db::open(path, Options::default())?.put("a", "1")?;
+/// let db = Db::open_read_only(path, Options::default())?;
+/// let refused = db.put("b", "2").expect_err("read only");
+/// assert_eq!(refused.usability(), Usability::ReadsOnly);
+/// assert_eq!(db.get("a")?.as_deref(), Some(&b"1"[..]));
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Usability {
     /// Only this call failed.

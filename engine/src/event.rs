@@ -172,6 +172,31 @@ pub struct CompactionInput {
 }
 
 /// Is told of events; see [`Options::listener`](crate::Options::listener).
+///
+/// ```
+/// # fn main() -> Result<(), tephra_engine::Error> {
+/// # let folder = tempfile::tempdir().expect("a temporary directory");
+/// # let path = folder.path();
+/// use std::sync::Arc;
+/// use std::sync::atomic::{AtomicUsize, Ordering};
+/// use tephra_engine::{Db, Event, EventListener, Options};
+///
+/// #[derive(Debug, Default)]
+/// struct Counter(AtomicUsize);
+///
+/// impl EventListener for Counter {
+///     fn on_event(&self, _event: &Event) {
+///         self.0.fetch_add(1, Ordering::Relaxed);
+///     }
+/// }
+///
+/// let counter = Arc::new(Counter::default());
+/// let db = Db::open(path, Options::default().listener(counter.clone()))?;
+/// db.put("a", "1")?;
+/// db.flush()?;
+/// assert!(counter.0.load(Ordering::Relaxed) > 0);
+/// # Ok(()) }
+/// ```
 pub trait EventListener: Send + Sync + fmt::Debug {
     /// Called on some thread that works with the database, without a lock of it, for one event at a time. The thread waits until it
     /// returns. It may call the database; events of that are told later.

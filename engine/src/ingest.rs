@@ -49,14 +49,17 @@ const ROUNDS_BESIDE_WRITERS: u32 = 3;
 /// Takes sorted records for one keyspace; see [`Keyspace::ingest`]. Nothing is visible before [`Ingest::finish`] returns, and
 /// nothing stays if it is dropped before, or fails.
 ///
-/// ```no_run
+/// ```
 /// # fn main() -> Result<(), tephra_engine::Error> {
-/// # let db = tephra_engine::Db::open("ash", tephra_engine::Options::default())?;
+/// # let folder = tempfile::tempdir().expect("a temporary directory");
+/// # let path = folder.path();
+/// # let db = tephra_engine::Db::open(path, tephra_engine::Options::default())?;
 /// let mut ingest = db.default_keyspace().ingest()?;
-/// for number in 0..1_000_000u64 {
+/// for number in 0..10_000u64 {
 ///     ingest.put(number.to_be_bytes(), "a value")?;
 /// }
 /// ingest.finish()?;
+/// assert_eq!(db.approximate_len()?, 10_000);
 /// # Ok(()) }
 /// ```
 #[derive(Debug)]

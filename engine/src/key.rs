@@ -9,6 +9,21 @@ const INLINE_LEN_BYTES: usize = 24;
 
 /// A key found by an iterator. Owns its bytes: keys in tables are front-coded and exist nowhere in one piece. Short ones, of up to 24
 /// bytes, lie in the handle itself.
+///
+/// ```
+/// # fn main() -> Result<(), tephra_engine::Error> {
+/// # let folder = tempfile::tempdir().expect("a temporary directory");
+/// # let path = folder.path();
+/// use tephra_engine::{Db, Options};
+///
+/// let db = Db::open(path, Options::default())?;
+/// db.put("obsidian", "glass")?;
+/// let (key, _) = db.iter().next().transpose()?.expect("put above");
+/// assert!(key.starts_with(b"obs")); // it derefs to bytes
+/// assert_eq!(key, "obsidian");
+/// let bytes: Vec<u8> = key.into_vec();
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Eq, PartialOrd, Ord)]
 pub struct Key(SmallVec<[u8; INLINE_LEN_BYTES]>);
 
@@ -61,6 +76,24 @@ impl std::hash::Hash for Key {
 /// A range of keys: everything `std` has a range syntax for, over anything that is bytes.
 ///
 /// A range whose start lies behind its end is empty.
+///
+/// ```
+/// # fn main() -> Result<(), tephra_engine::Error> {
+/// # let folder = tempfile::tempdir().expect("a temporary directory");
+/// # let path = folder.path();
+/// use std::ops::Bound;
+/// use tephra_engine::{Db, Options};
+///
+/// let db = Db::open(path, Options::default())?;
+/// for key in ["a", "b", "c"] {
+///     db.put(key, "")?;
+/// }
+/// assert_eq!(db.range("a".."c").count(), 2);
+/// assert_eq!(db.range("b"..).count(), 2);
+/// assert_eq!(db.range(..="b").count(), 2);
+/// assert_eq!(db.range((Bound::Excluded("a"), Bound::Unbounded)).count(), 2);
+/// # Ok(()) }
+/// ```
 pub trait KeyRange {
     /// The bounds, as owned keys.
     fn into_bounds(self) -> (Bound<Key>, Bound<Key>);

@@ -122,6 +122,24 @@ impl KeyspaceCore {
 
 /// A handle to one keyspace. Clones are cheap and may be used from any thread; the database stays open while one
 /// lives.
+///
+/// ```
+/// # fn main() -> Result<(), tephra_engine::Error> {
+/// # let folder = tempfile::tempdir().expect("a temporary directory");
+/// # let path = folder.path();
+/// use tephra_engine::{Db, KeyspaceOptions, Options};
+///
+/// let db = Db::open(path, Options::default())?;
+/// let depths = db.keyspace("depths", KeyspaceOptions::default())?;
+/// depths.put("crust", "35 km")?;
+/// depths.put("mantle", "2890 km")?;
+/// assert_eq!(depths.get("crust")?.as_deref(), Some(&b"35 km"[..]));
+/// assert_eq!(depths.prefix("m").count(), 1);
+/// assert!(!db.contains("crust")?, "another keyspace");
+/// depths.delete_range("c".."d")?;
+/// assert_eq!(depths.approximate_len()?, 1);
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Keyspace {
     handle: Arc<DbHandle>,

@@ -286,6 +286,24 @@ impl Options {
 ///
 /// By default a keyspace holds byte strings with values of any length, and the newer value of a key replaces the older. The default
 /// keyspace of a database is such a one.
+///
+/// ```
+/// # fn main() -> Result<(), tephra_engine::Error> {
+/// # let folder = tempfile::tempdir().expect("a temporary directory");
+/// # let path = folder.path();
+/// use tephra_engine::{AddU64, Db, KeyspaceOptions, Options};
+///
+/// let db = Db::open(path, Options::default())?;
+/// let counter = KeyspaceOptions::default().value_width_bytes(8).compose(AddU64::NAME, AddU64);
+/// let hits = db.keyspace("hits", counter.clone())?;
+/// hits.merge("/", 1u64.to_le_bytes())?;
+/// hits.merge("/", 2u64.to_le_bytes())?;
+/// assert_eq!(hits.get("/")?.as_deref(), Some(&3u64.to_le_bytes()[..]));
+/// assert!(hits.put("/", "not eight bytes long").is_err());
+/// assert!(db.keyspace("hits", KeyspaceOptions::default()).is_err(), "made with other settings");
+/// assert!(db.keyspace("hits", counter).is_ok());
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct KeyspaceOptions {
     settings: KeyspaceSettings,

@@ -7,6 +7,24 @@ use crate::iter::Bounds;
 use crate::version::KeyspaceView;
 
 /// What a range takes in tables, about.
+///
+/// ```
+/// # fn main() -> Result<(), tephra_engine::Error> {
+/// # let folder = tempfile::tempdir().expect("a temporary directory");
+/// # let path = folder.path();
+/// use tephra_engine::{Db, Options};
+///
+/// let db = Db::open(path, Options::default())?;
+/// for number in 0..10_000u32 {
+///     db.put(number.to_be_bytes(), "value")?;
+/// }
+/// db.flush()?;
+/// let half = db.default_keyspace().approximate_size(..5_000u32.to_be_bytes())?;
+/// let all = db.default_keyspace().approximate_size(..)?;
+/// assert_eq!(all.table_count, 1);
+/// assert!(half.table_bytes < all.table_bytes);
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SizeEstimate {

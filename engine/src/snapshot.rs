@@ -16,6 +16,22 @@ use crate::value::Value;
 
 /// One instant over all keyspaces. Taking one is O(1); it never blocks a write, a flush or a compaction, it only keeps
 /// old tables on disk until it is dropped. Clones are cheap.
+///
+/// ```
+/// # fn main() -> Result<(), tephra_engine::Error> {
+/// # let folder = tempfile::tempdir().expect("a temporary directory");
+/// # let path = folder.path();
+/// use tephra_engine::{Db, Options};
+///
+/// let db = Db::open(path, Options::default())?;
+/// db.put("layer", "ash")?;
+/// let before = db.snapshot();
+/// db.put("layer", "lava")?;
+/// db.put("another", "soil")?;
+/// assert_eq!(before.get(&db, "layer")?.as_deref(), Some(&b"ash"[..]));
+/// assert_eq!(before.iter(&db).count(), 1);
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     handle: Arc<DbHandle>,

@@ -31,6 +31,26 @@ pub struct LevelStats {
 }
 
 /// What the database looks like and what it has done since it was opened. `Display` shows it on one screen.
+///
+/// ```
+/// # fn main() -> Result<(), tephra_engine::Error> {
+/// # let folder = tempfile::tempdir().expect("a temporary directory");
+/// # let path = folder.path();
+/// use tephra_engine::{Db, Options};
+///
+/// let db = Db::open(path, Options::default())?;
+/// for number in 0..100u32 {
+///     db.put(number.to_be_bytes(), "value")?;
+/// }
+/// db.flush()?;
+/// db.delete(7u32.to_be_bytes())?;
+/// db.compact()?;
+/// let stats = db.stats();
+/// assert_eq!((stats.table_count, stats.live_record_count, stats.dead_record_count), (1, 99, 0));
+/// assert!(stats.write_amplification().expect("something was flushed") > 1.0);
+/// println!("{stats}"); // one screen
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {

@@ -14,6 +14,23 @@ use crate::unit_table::ValuePlace;
 /// alive, also after the database has dropped it or was closed. A handle to a small value
 /// pins the whole table or memtable: copy what is to be kept for long. Where a law composed several records, the handle owns the result; its clones
 /// share it.
+///
+/// ```
+/// # fn main() -> Result<(), tephra_engine::Error> {
+/// # let folder = tempfile::tempdir().expect("a temporary directory");
+/// # let path = folder.path();
+/// use tephra_engine::{Db, Options};
+///
+/// let db = Db::open(path, Options::default())?;
+/// db.put("rock", "basalt")?;
+/// let value = db.get("rock")?.expect("put above");
+/// assert_eq!(&value[..], b"basalt"); // it derefs to bytes
+/// let kept: Vec<u8> = value.to_vec(); // pins nothing
+/// db.put("rock", "granite")?;
+/// db.close()?;
+/// assert_eq!((&value[..], &kept[..]), (&b"basalt"[..], &b"basalt"[..]));
+/// # Ok(()) }
+/// ```
 #[derive(Clone)]
 pub struct Value(Repr);
 

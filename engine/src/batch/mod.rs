@@ -16,6 +16,23 @@ use record::RecordBuilder;
 /// Writes collected for one atomic commit. Nothing happens before [`Batch::commit`]; dropping the batch forgets it.
 ///
 /// Operations apply in order: of two writes to one key the later one wins.
+///
+/// ```
+/// # fn main() -> Result<(), tephra_engine::Error> {
+/// # let folder = tempfile::tempdir().expect("a temporary directory");
+/// # let path = folder.path();
+/// use tephra_engine::{Db, Durability, KeyspaceOptions, Options};
+///
+/// let db = Db::open(path, Options::default())?;
+/// let index = db.keyspace("index", KeyspaceOptions::default())?;
+/// let mut batch = db.batch();
+/// batch.put(&db, "1", "basalt").put(&index, "basalt", "1").delete(&db, "0");
+/// assert_eq!(batch.len(), 3);
+/// assert!(!db.contains("1")?, "not committed yet");
+/// batch.commit(Durability::Sync)?;
+/// assert!(db.contains("1")? && index.contains("basalt")?);
+/// # Ok(()) }
+/// ```
 #[derive(Debug)]
 pub struct Batch {
     handle: Arc<DbHandle>,

@@ -31,12 +31,14 @@ use crate::value::Value;
 /// A handle to one keyspace of bit strings, from [`Db::bit_keyspace`](crate::Db::bit_keyspace). Clones are cheap and may be used
 /// from any thread; the database stays open while one lives.
 ///
-/// ```no_run
+/// ```
 /// # fn main() -> Result<(), tephra_engine::Error> {
+/// # let folder = tempfile::tempdir().expect("a temporary directory");
+/// # let path = folder.path();
 /// use tephra_engine::{BitString, Db, KeyspaceOptions, Options};
 ///
 /// // The longest matching prefix of a network address is the last key at or before it that is its prefix.
-/// let db = Db::open("routes", Options::default())?;
+/// let db = Db::open(path, Options::default())?;
 /// let routes = db.bit_keyspace("routes", KeyspaceOptions::default())?;
 /// let network = |bits: u64, len| {
 ///     let mut string = BitString::new();

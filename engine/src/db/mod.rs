@@ -46,11 +46,13 @@ use crate::vfs::{FileSystem, StdFs};
 ///
 /// The methods that read and write without naming a keyspace use the default one.
 ///
-/// ```no_run
+/// ```
 /// # fn main() -> Result<(), tephra_engine::Error> {
+/// # let folder = tempfile::tempdir().expect("a temporary directory");
+/// # let path = folder.path();
 /// use tephra_engine::{Db, Durability, Options};
 ///
-/// let db = Db::open("ash", Options::default())?;
+/// let db = Db::open(path, Options::default())?;
 /// db.put("key", "value")?;
 /// assert_eq!(db.get("key")?.as_deref(), Some(&b"value"[..]));
 /// let mut batch = db.batch();

@@ -46,6 +46,34 @@ pub(crate) type Bounds = (Bound<Key>, Bound<Key>);
 /// At its end it can be sent back, by [`Range::seek`].
 /// After an error the iterator is at its end for good: the error was its last item. Not so when a composition law gave no value
 /// ([`Error::LawFailed`], [`Error::LawUnknown`]): that error stands in place of its key, and the next key follows.
+///
+/// ```
+/// # fn main() -> Result<(), tephra_engine::Error> {
+/// # let folder = tempfile::tempdir().expect("a temporary directory");
+/// # let path = folder.path();
+/// use tephra_engine::{Db, Options};
+///
+/// let db = Db::open(path, Options::default())?;
+/// for (key, value) in [("a", "1"), ("b", "2"), ("c", "3"), ("d", "4")] {
+///     db.put(key, value)?;
+/// }
+/// // Items are results: a damaged table is seen here.
+/// let mut range = db.range("a".."d");
+/// assert_eq!(range.next().transpose()?.expect("a").0, "a");
+/// assert_eq!(range.next_back().transpose()?.expect("c").1, "3");
+/// range.seek("b");
+/// assert_eq!(range.next().transpose()?.expect("b").0, "b");
+/// assert!(range.next().is_none(), "the ends have met");
+///
+/// // Without a copy.
+/// let mut all = db.iter();
+/// let mut keys = Vec::new();
+/// while let Some((key, _value)) = all.lend_next()? {
+///     keys.extend_from_slice(key);
+/// }
+/// assert_eq!(keys, b"abcd");
+/// # Ok(()) }
+/// ```
 #[derive(Debug)]
 pub struct Range {
     instant: Instant,

@@ -29,6 +29,21 @@ use crate::value::Value;
 use crate::version::{KeyspaceView, ManifestState, TableView, Version};
 
 /// What [`Db::verify`](crate::Db::verify) found.
+///
+/// ```
+/// # fn main() -> Result<(), tephra_engine::Error> {
+/// # let folder = tempfile::tempdir().expect("a temporary directory");
+/// # let path = folder.path();
+/// use tephra_engine::{Db, Options};
+///
+/// let db = Db::open(path, Options::default())?;
+/// db.put("a", "1")?;
+/// db.flush()?;
+/// let report = db.verify()?;
+/// assert!(report.is_sound(), "{:?}", report.problems);
+/// assert_eq!((report.table_count, report.live_key_count), (1, 1));
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct VerifyReport {
