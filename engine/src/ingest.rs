@@ -4,10 +4,13 @@
 //! put put put ...   the native writer                    tables, cut at the target size; nobody sees them
 //! finish            sync, open
 //!                   memtables hold a key of their span?  flush them first, so that what is older lies lower
+//!                   sync the log
 //!                   -- flush, version and commit lock --------------------------------------
-//!                   still nothing in a memtable?         one edit, published in one step
+//!                   still nothing in a memtable?         sync what the log got since; one edit, published in one step
 //!                   ----------------------------------------------------------------------
 //! ```
+//!
+//! The log is synced because the tables are durable: a power cut must not take what is older and leave them.
 //!
 //! The records are newer than everything committed before [`Ingest::finish`] takes effect, and older than everything after it.
 //! Among the flushed tables a place is not the file's number but its age: a flush may have drawn higher numbers while the
@@ -252,7 +255,7 @@ impl Ingest {
         self.record_count
     }
 
-    /// Makes all records visible in one step, durably: newer than everything committed before, whatever the durability of that.
+    /// Makes all records visible in one step, durably: newer than everything committed before, which it makes durable too.
     /// Without records it does nothing. May wait for flushes; writers of the same keys may wait for one of them.
     ///
     /// # Errors
@@ -348,8 +351,9 @@ impl Engine {
     ) -> Result<()> {
         let mut held = None;
         for round in 0.. {
-            // Most tables are looked at here, without a lock.
+            // Most tables are looked at here, and most of the log is synced, without a lock.
             ended.look_up(&self.layers().version)?;
+            self.sync_log()?;
             if self.try_put_in_force(keyspace, tables, ended, is_handed_over)? {
                 break;
             }
@@ -383,6 +387,7 @@ impl Engine {
         if tables.iter().any(is_in_the_way) {
             return Ok(false);
         }
+        self.sync_log()?;
         ended.look_up(versions.current())?;
         let kills = ended.kills(versions.current(), versions.state());
         let level = level_for(keyspace.number(), versions.current());

@@ -8,7 +8,7 @@
 #[path = "../../src/bin/tephra/stress/simulation/mod.rs"]
 mod simulation;
 
-use simulation::{Counts, Failure, Planted, run_creation, run_script, run_seed, scripts};
+use simulation::{Counts, Failure, Planted, Strides, run_creation, run_script, run_seed, scripts};
 
 /// Histories a plain `cargo test` runs.
 const SEEDS: u64 = 60;
@@ -32,9 +32,10 @@ fn nothing_acknowledged_is_lost_and_nothing_read_is_wrong() {
 #[test]
 fn every_call_of_small_histories_crashes_and_fails_in_turn() {
     let mut counts = Counts::default();
-    run_creation(&mut counts).unwrap_or_else(|failure| panic!("first creation: {failure}"));
+    run_creation(Strides(&[]), &mut counts).unwrap_or_else(|failure| panic!("first creation: {failure}"));
     for script in scripts() {
-        run_script(&script, 0, &mut counts).unwrap_or_else(|failure| panic!("{}: {failure}", script.0));
+        run_script(&script, Strides(&[]), &mut counts)
+            .unwrap_or_else(|failure| panic!("{}: {failure}", script.name));
     }
     println!("{counts:?}");
     assert!(counts.crashes > 1000);

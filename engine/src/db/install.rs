@@ -76,6 +76,12 @@ impl Engine {
         self.work.request_compaction();
     }
 
+    /// Makes certain that an edit that failed is not in force, if there is one.
+    pub(crate) fn settle_doubt(&self) -> Result<()> {
+        let settled = self.versions.lock().settle(|| self.next_file_number());
+        settled.map_err(|failure| self.commit_failed(failure))
+    }
+
     /// The error of an edit, or of what had to come before it.
     pub(super) fn commit_failed(&self, failure: CommitError) -> Error {
         match failure {
@@ -168,7 +174,15 @@ impl Engine {
             .collect()
     }
 
-    /// Drops a keyspace with everything in it.
+    /// Makes everything committed so far durable, for an edit that must not outlive what came before it.
+    pub(crate) fn sync_log(&self) -> Result<()> {
+        let log = self.check_writable()?;
+        log.sync()
+            .map_err(|failure| self.stop_writing(Error::from_log(&self.directory, failure)))
+    }
+
+    /// Drops a keyspace with everything in it. What was committed before, in any keyspace, is durable then: it may hold what was taken from
+    /// this one.
     pub(crate) fn drop_keyspace(&self, core: &KeyspaceCore) -> Result<()> {
         self.check_writable()?;
         if core.number == crate::keyspace::DEFAULT_KEYSPACE {
@@ -183,6 +197,7 @@ impl Engine {
                 name: core.name.clone(),
             });
         }
+        self.sync_log()?;
         let edit = Edit {
             changes: vec![Change::DropKeyspace { number: core.number }],
         };

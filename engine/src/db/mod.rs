@@ -196,7 +196,8 @@ impl Db {
         self.handle().engine().keyspace_names()
     }
 
-    /// Drops a keyspace with everything in it, durably. Its name is free again, its handles are dead; snapshots and iterators
+    /// Drops a keyspace with everything in it, durably, and with it makes durable what was committed before: a power cut does not take
+    /// a copy of its records and leave the drop. Its name is free again, its handles are dead; snapshots and iterators
     /// taken before still read it.
     ///
     /// # Errors

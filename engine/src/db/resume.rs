@@ -18,8 +18,7 @@ impl Engine {
     /// Does now what waits for its next try. The first failure ends it.
     pub(crate) fn resume(&self) -> Result<()> {
         self.check_writable()?;
-        let settled = self.versions.lock().settle(|| self.next_file_number());
-        settled.map_err(|failure| self.commit_failed(failure))?;
+        self.settle_doubt()?;
         while self.step(Job::Flush)? {}
         let has_failed = {
             let mut schedule = self.schedule.lock();

@@ -170,9 +170,10 @@ impl Engine {
         }
     }
 
-    /// Flushes everything that was committed before the call.
+    /// Flushes everything that was committed before the call, and settles an edit that failed, also with nothing to flush.
     pub(crate) fn flush_all(&self) -> Result<()> {
         let log = self.check_writable()?;
+        self.settle_doubt()?;
         {
             let mut writer = self.writer.lock();
             let log_is_empty = writer.log_bytes == 0;

@@ -15,8 +15,10 @@ mod mixed;
 mod observed;
 mod opening;
 mod pace;
+mod power_cuts;
 mod queue;
 mod range_deletes;
+mod restarts;
 mod threads;
 
 use std::io::Write as _;

@@ -7,7 +7,7 @@
 //! ```text
 //!   call --> rules: does one mean it? --no--> the file system below
 //!                        |
-//!                        '--yes--> an error, a part of the call, nothing, a wrong bit, a pause, an interlude
+//!                        '--yes--> an error, a part of the call, nothing, a wrong bit, a pause, time, an interlude
 //! ```
 
 mod rule;
@@ -57,11 +57,12 @@ impl Faults {
             hit = Some(rule.fault.clone());
             rule.lasts
         });
-        let is_failure = |fault: &Fault| !matches!(fault, Fault::Interlude(_));
+        let is_failure = |fault: &Fault| !matches!(fault, Fault::Interlude(_) | Fault::Slow(..));
         record.fault_count += u64::from(hit.as_ref().is_some_and(is_failure));
         drop(record);
         match &hit {
             Some(Fault::Stall(gate)) => gate.pass(),
+            Some(Fault::Slow(clock, ms)) => clock.advance_ms(*ms),
             Some(Fault::Interlude(interlude)) => interlude.play(),
             _ => return hit,
         }
@@ -100,6 +101,7 @@ fn error_of(fault: Fault) -> Option<io::Error> {
         | Fault::ZeroWrite
         | Fault::FlipBit(_)
         | Fault::Stall(_)
+        | Fault::Slow(..)
         | Fault::Skipped
         | Fault::Interlude(_) => None,
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use parking_lot::{Condvar, Mutex};
 
+use crate::clock::ManualClock;
 use crate::vfs::Operation;
 
 /// What happens instead of a call.
@@ -22,6 +23,8 @@ pub enum Fault {
     FlipBit(u64),
     /// The call waits until the gate is opened, then goes through: a disk that stalls.
     Stall(Gate),
+    /// The call goes through, and takes so many milliseconds by a clock that a test moves: a slow disk.
+    Slow(Arc<ManualClock>, u64),
     /// The call succeeds and does nothing: a disk that lies. Calls that give something back go through.
     Skipped,
     /// Something else happens first, on the same thread, then the call goes through.

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::{Calls, Fault, FaultFs, Gate, Interlude, Rule};
+use crate::clock::{Clock as _, ManualClock};
 use crate::vfs::{FileSystem, MemFs, Operation};
 
 /// Five calls that change something; says which failed.
@@ -142,6 +143,26 @@ fn a_stalled_call_holds_up_nobody_else() {
         gate.open();
         stalled.join().unwrap().unwrap();
     });
+}
+
+#[test]
+fn slow_calls_take_their_time_and_do_their_work() {
+    let fs = fresh();
+    let clock = Arc::new(ManualClock::new());
+    let begun = clock.now_ms();
+    let slow = Fault::Slow(Arc::clone(&clock), 30);
+    fs.add(Rule::always(Calls::Only(Operation::Sync), slow.clone()).after(1));
+    fs.add(Rule::once(Calls::Only(Operation::Rename), slow));
+    let mut file = fs.create_new(Path::new("a")).unwrap();
+    file.write_all(b"abcd").unwrap();
+    file.sync().unwrap();
+    assert_eq!(clock.now_ms(), begun);
+    file.sync().unwrap();
+    file.sync().unwrap();
+    fs.rename(Path::new("a"), Path::new("b")).unwrap();
+    fs.rename(Path::new("b"), Path::new("a")).unwrap();
+    assert_eq!((clock.now_ms() - begun, fs.fault_count()), (90, 0));
+    assert_eq!(fs.read(Path::new("a")).unwrap(), b"abcd");
 }
 
 #[test]

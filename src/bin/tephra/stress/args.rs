@@ -16,6 +16,9 @@ pub(crate) struct Stress {
     /// Small histories on such machines, in which every call of the file system crashes and fails in turn, two recoveries deep
     #[arg(long)]
     pub(crate) every_call: bool,
+    /// With --every-call: all calls of all recoveries, not a part of them
+    #[arg(long, requires = "every_call")]
+    pub(crate) complete: bool,
     /// Processes that write to a real directory and are killed
     #[arg(long)]
     pub(crate) kill: bool,

@@ -20,7 +20,7 @@ pub(crate) fn run(stress: &Stress, out: &mut dyn Write) -> Result<()> {
     match &stress.child {
         Some(dir) => kill::run_child(dir, out),
         None if stress.kill => kill::run(stress, out),
-        None if stress.every_call => simulate::run_every_call(out),
+        None if stress.every_call => simulate::run_every_call(stress, out),
         None => simulate::run(stress, out),
     }
 }

@@ -6,12 +6,19 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use super::simulation::{Counts, Failure as Broken, Planted, run_creation, run_script, run_seed, scripts};
+use super::simulation::{
+    Counts, Failure as Broken, Planted, Strides, run_creation, run_script, run_seed, scripts,
+};
 use crate::failure::{Failure, Result};
 use crate::figures::{duration, grouped};
 use crate::progress::Progress;
 use crate::stopwatch::Stopwatch;
 use crate::stress::Stress;
+
+/// Every call of the recovery, and every call of the recovery from that.
+const COMPLETE: Strides = Strides(&[1, 1]);
+/// Between them the calls of a small history try all calls of both.
+const BOUNDED: Strides = Strides(&[4, 20]);
 
 /// What the threads share.
 struct Board {
@@ -66,7 +73,8 @@ pub(super) fn run(stress: &Stress, out: &mut dyn Write) -> Result<()> {
 }
 
 /// Every call of small histories crashed and failed in turn.
-pub(super) fn run_every_call(out: &mut dyn Write) -> Result<()> {
+pub(super) fn run_every_call(stress: &Stress, out: &mut dyn Write) -> Result<()> {
+    let strides = if stress.complete { COMPLETE } else { BOUNDED };
     let watch = Stopwatch::start();
     let scripts = scripts();
     let progress = Progress::new("small histories", scripts.len() as u64 + 1);
@@ -81,20 +89,25 @@ pub(super) fn run_every_call(out: &mut dyn Write) -> Result<()> {
         };
         let creation = scope.spawn(move || {
             let mut counts = Counts::default();
-            let outcome = run_creation(&mut counts);
+            let outcome = run_creation(strides, &mut counts);
             judged("first creation", counts, outcome)
         });
         let threads = scripts.iter().map(|script| {
             scope.spawn(move || {
                 let mut counts = Counts::default();
-                let outcome = run_script(script, 2, &mut counts);
-                judged(script.0, counts, outcome)
+                let outcome = run_script(script, strides, &mut counts);
+                judged(script.name, counts, outcome)
             })
         });
         let threads: Vec<_> = threads.chain([creation]).collect();
         threads
             .into_iter()
-            .filter_map(|thread| thread.join().ok())
+            .map(|thread| {
+                thread.join().unwrap_or_else(|_| {
+                    let broken = "a small history was not ended".into();
+                    (Counts::default(), Some(Failure::Broken { broken }))
+                })
+            })
             .collect()
     });
     drop(progress);

@@ -1,9 +1,10 @@
 //! Small histories in which every call of the file system that changes something is crashed, and fails, in turn.
 //!
 //! ```text
-//! script    a few steps, then one of: first creation, flush, compaction, manifest rollover, log rotation, drop of a keyspace
-//! for every call of the script:    killed there | power cut there | fails once
-//!   for every call of the recovery:    the same again, down to the recovery from that
+//! script    a few steps, then one of: first creation, flush, compaction, manifest rollover, log rotation, creation and drop of
+//!           keyspaces, ingest, checkpoint, close
+//! for every call of the script:    killed there | power cut there, twice | fails once
+//!   for the calls of the recovery, all or one in so many:    the same again, down to the recovery from that   (tree.rs)
 //! ```
 //!
 //! What must hold is what holds for random histories; the machinery is the same.
@@ -11,24 +12,26 @@
 use tephradb::Durability;
 
 use super::generate::Plan;
-use super::plan::{Change, Commit, Crash, Down, Failing, Setback, Step, Target, Trouble, Value, Write};
+use super::plan::{Change, Commit, Crash, Down, Failing, Records, Step, Target, Trouble, Value, Write};
 use super::settings::Settings;
 use super::shrink::{Failure, run_plan};
 use super::{Counts, Planted};
 
-/// Calls of a recovery that are crashed in turn; more than any of them makes.
-const RECOVERY_CALLS: u64 = 32;
-/// Of so many calls of a recovery one is tried with each call of the script and each way to go down.
-const RECOVERY_STEP: u64 = 9;
-/// The same, as the step of a range.
-const RECOVERY_STEP_LEN: usize = 9;
 /// Calls of a script that are tried; more than any of them makes.
-const CALLS_MAX: u64 = 100;
-/// Ways to go down that are tried at each call.
-const DOWNS: u64 = 3;
+const CALLS_MAX: u64 = 300;
 
-/// One small history: its name, its steps.
-pub(crate) type Script = (&'static str, Vec<Step>);
+/// Of the calls of each recovery one in so many is tried, by depth. Without any, the calls of the script alone.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Strides(pub(crate) &'static [u64]);
+
+/// One small history.
+#[derive(Clone, Debug)]
+pub(crate) struct Script {
+    pub(crate) name: &'static str,
+    steps: Vec<Step>,
+    /// The manifest is rolled over at this length.
+    manifest_bytes: u64,
+}
 
 fn commit(number: u32, durability: Durability) -> Step {
     let key = |salt: u32| format!("key{:02}", (number * 5 + salt) % 12).into_bytes();
@@ -67,38 +70,77 @@ fn commits(numbers: std::ops::Range<u32>) -> impl Iterator<Item = Step> {
     })
 }
 
-/// The scripts.
+/// Records for an ingest, over keys that commits write and others.
+fn records(keyspace: usize) -> Records {
+    let records = (100..106u32).map(|number| {
+        let key = format!("key{:02}", number % 100 * 3).into_bytes();
+        let len_bytes = 60;
+        (key, Value { number, len_bytes })
+    });
+    Records {
+        keyspace,
+        records: records.collect(),
+    }
+}
+
+/// The scripts, but for the first creation, which [`run_creation`] tries.
 pub(crate) fn scripts() -> Vec<Script> {
     let begun = || -> Vec<Step> {
         std::iter::once(Step::CreateKeyspace(1))
             .chain(commits(1..4))
             .collect()
     };
-    let with = |steps: Vec<Step>| begun().into_iter().chain(steps).collect::<Vec<_>>();
+    let with = |name: &'static str, steps: Vec<Step>| Script {
+        name,
+        steps: begun().into_iter().chain(steps).collect(),
+        manifest_bytes: 100_000,
+    };
     vec![
-        (
-            "creation of keyspaces",
-            vec![Step::CreateKeyspace(1), Step::CreateKeyspace(3)],
-        ),
-        ("flush", with(vec![Step::Flush])),
-        (
+        Script {
+            name: "creation of keyspaces",
+            steps: vec![
+                Step::CreateKeyspace(1),
+                Step::CreateKeyspace(3),
+                Step::CreateKeyspace(4),
+            ],
+            manifest_bytes: 100_000,
+        },
+        with("flush", vec![Step::Flush]),
+        with(
             "compaction",
-            with(vec![Step::Flush, commit(7, Durability::Process), Step::Compact]),
+            vec![Step::Flush, commit(7, Durability::Process), Step::Compact],
         ),
-        ("log rotation", with(commits(4..12).collect())),
-        (
+        Script {
+            // Every edit rolls it over.
+            manifest_bytes: 1,
+            ..with(
+                "manifest rollover",
+                vec![
+                    Step::Flush,
+                    Step::CreateKeyspace(2),
+                    commit(5, Durability::Process),
+                ],
+            )
+        },
+        with("log rotation", commits(4..12).collect()),
+        with(
             "drop of a keyspace",
-            with(vec![
-                Step::Flush,
-                Step::DropKeyspace(1),
-                commit(5, Durability::Process),
-            ]),
+            vec![Step::Flush, Step::DropKeyspace(1), commit(5, Durability::Process)],
         ),
-        ("close", with(vec![Step::Reopen])),
+        with(
+            "ingest",
+            vec![
+                Step::Ingest(records(0)),
+                commit(5, Durability::Process),
+                Step::Ingest(records(1)),
+            ],
+        ),
+        with("checkpoint", vec![Step::Checkpoint(Vec::new())]),
+        with("close", vec![Step::Reopen]),
     ]
 }
 
-fn settings() -> Settings {
+fn settings(manifest_bytes: u64) -> Settings {
     Settings {
         memtable_bytes: 500,
         target_table_bytes: 400,
@@ -106,44 +148,24 @@ fn settings() -> Settings {
         l0_compaction_trigger: 2,
         l0_tables_max: 8,
         frozen_memtables_max: 2,
-        // Every edit rolls the manifest over.
-        manifest_bytes: 1,
-        is_roomy: false,
-        // Its calls are tried by the engine's own tests.
+        manifest_bytes,
         event_log_bytes: 0,
+        is_roomy: false,
     }
 }
 
-/// Tries every call of a script, `depth` recoveries deep.
-pub(crate) fn run_script(script: &Script, depth: u64, counts: &mut Counts) -> Result<(), Box<Failure>> {
-    let call_count = run_calls(script, 0, CALLS_MAX, counts)?;
-    if depth > 0 {
-        run_calls(script, depth, call_count, counts)?;
-    }
-    Ok(())
-}
-
-/// The same up to some call; returns how many calls the script makes.
-fn run_calls(script: &Script, depth: u64, calls_max: u64, counts: &mut Counts) -> Result<u64, Box<Failure>> {
-    for calls in 0..calls_max {
-        let faults_before = counts.faults;
-        for number in 0..DOWNS {
-            // Between them the calls and the ways to go down try every call of the recovery.
-            let first = (number * 3 + calls) % RECOVERY_STEP;
-            let recovery_calls = if depth == 0 { 0..1 } else { first..RECOVERY_CALLS };
-            for second in recovery_calls.step_by(RECOVERY_STEP_LEN) {
-                let setbacks = (0..depth).map(|deep| {
-                    let how = down(number + second + deep, second);
-                    Setback::Crash((second + deep * 11) % RECOVERY_CALLS, how)
-                });
-                let crash = Crash {
-                    after_calls: calls,
-                    steps_max: script.1.len() + 1,
-                    down: down(number, calls),
-                    setbacks: setbacks.collect(),
-                };
-                run(script, Vec::new(), Some(Step::Crash(crash)), counts)?;
-            }
+/// Tries every call of a script: crashed in each way, with the recoveries that `strides` says, and failed.
+pub(crate) fn run_script(script: &Script, strides: Strides, counts: &mut Counts) -> Result<(), Box<Failure>> {
+    for calls in 0..CALLS_MAX {
+        for number in 0..if strides.0.is_empty() { DOWNS } else { 1 } {
+            let crash = Crash {
+                after_calls: calls,
+                steps_max: script.steps.len() + 1,
+                down: down(number, calls),
+                strides: strides.0.to_vec(),
+                setbacks: Vec::new(),
+            };
+            run(script, Step::Crash(crash), counts)?;
         }
         let trouble = Trouble {
             target: Target::Changing,
@@ -155,36 +177,29 @@ fn run_calls(script: &Script, depth: u64, calls_max: u64, counts: &mut Counts) -
             skip_count: calls,
             lasts: false,
         };
-        run(script, Vec::new(), Some(Step::Trouble(trouble)), counts)?;
-        if depth == 0 && counts.faults == faults_before {
+        let before = counts.faults;
+        run(script, Step::Trouble(trouble), counts)?;
+        if counts.faults == before {
             // The script makes no more calls.
-            return Ok(calls);
+            return Ok(());
         }
     }
-    Ok(calls_max)
+    panic!("{} makes more than {CALLS_MAX} calls", script.name);
 }
 
-/// Tries every call of the first creation of a database, and of the second try after it.
-pub(crate) fn run_creation(counts: &mut Counts) -> Result<(), Box<Failure>> {
-    let script = ("creation", vec![Step::CreateKeyspace(1)]);
-    for first in 0..RECOVERY_CALLS {
-        for second in 0..RECOVERY_CALLS {
-            let crashes = vec![
-                Setback::Crash(first, down(first + second, first)),
-                Setback::Crash(second, down(second, second)),
-            ];
-            run(&script, crashes, None, counts)?;
-        }
-        let trouble = Trouble {
-            target: Target::Changing,
-            failing: Failing::Device,
-            skip_count: first,
-            lasts: false,
-        };
-        run(&script, vec![Setback::Fault(trouble)], None, counts)?;
-    }
-    Ok(())
+/// Tries every call of the first creation of a database, and the recoveries from that.
+pub(crate) fn run_creation(strides: Strides, counts: &mut Counts) -> Result<(), Box<Failure>> {
+    let plan = Plan {
+        settings: settings(1),
+        creation: Vec::new(),
+        creation_strides: std::iter::once(1).chain(strides.0.iter().copied()).collect(),
+        steps: vec![Step::CreateKeyspace(1)],
+    };
+    run_plan(plan, Planted::None, counts)
 }
+
+/// Ways to go down that are tried at each call.
+const DOWNS: u64 = 3;
 
 /// A way to go down: of three, one is a kill.
 fn down(number: u64, seed: u64) -> Down {
@@ -195,16 +210,14 @@ fn down(number: u64, seed: u64) -> Down {
     }
 }
 
-fn run(
-    script: &Script,
-    creation: Vec<Setback>,
-    first: Option<Step>,
-    counts: &mut Counts,
-) -> Result<(), Box<Failure>> {
+fn run(script: &Script, first: Step, counts: &mut Counts) -> Result<(), Box<Failure>> {
     let plan = Plan {
-        settings: settings(),
-        creation,
-        steps: first.into_iter().chain(script.1.iter().cloned()).collect(),
+        settings: settings(script.manifest_bytes),
+        creation: Vec::new(),
+        creation_strides: Vec::new(),
+        steps: std::iter::once(first)
+            .chain(script.steps.iter().cloned())
+            .collect(),
     };
     run_plan(plan, Planted::None, counts)
 }

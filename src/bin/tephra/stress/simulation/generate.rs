@@ -5,17 +5,17 @@
 //! | 0 | puts anywhere, merges in the composing keyspace |
 //! | 1 | overwrites a few keys of the default keyspace |
 //! | 2 | deletes keys, ranges and everything anywhere |
-//! | 3 | batches over all keyspaces |
+//! | 3 | batches over all keyspaces, also that of bit strings |
 //! | 4 | a queue: pushes behind, pops in front |
-//! | 5 | long values, some longer than a memtable |
+//! | 5 | long values, some longer than a memtable; ingests |
 //! | 6 | reads |
 //! | 7 | holds snapshots |
 
 use tephradb::Durability;
 
 use super::plan::{
-    COMPOSING, Change, Commit, Crash, Down, Failing, Key, Meanwhile, NAMES, Setback, Step, Target, Trouble,
-    Value, Write,
+    BITS, COMPOSING, Change, Commit, Crash, Down, Failing, Key, Meanwhile, NAMES, Part, Records, Setback,
+    Step, Target, Trouble, Value, Write,
 };
 use super::rng::Rng;
 use super::settings::Settings;
@@ -29,6 +29,8 @@ pub(crate) struct Plan {
     pub(crate) settings: Settings,
     /// What happens while the database is made.
     pub(crate) creation: Vec<Setback>,
+    /// Calls of the creation are crashed in turn, and of the recovery from that: one in so many at each depth.
+    pub(crate) creation_strides: Vec<u64>,
     pub(crate) steps: Vec<Step>,
 }
 
@@ -51,6 +53,7 @@ impl Plan {
         Plan {
             settings,
             creation,
+            creation_strides: Vec::new(),
             steps,
         }
     }
@@ -103,6 +106,7 @@ impl Generator {
                     .collect()
             }
             4 => vec![self.queue_step()],
+            5 if self.rng.one_in(3) => return Step::Ingest(self.records()),
             5 => {
                 let least = self.rng.index(3) * self.settings.memtable_bytes / 2;
                 vec![self.put(least)]
@@ -128,10 +132,15 @@ impl Generator {
     }
 
     fn keyspace(&mut self) -> usize {
-        self.rng.pick(&[0, 0, 1, 1, 2, 3, 3])
+        self.rng.pick(&[0, 0, 1, 1, 2, COMPOSING, COMPOSING, BITS])
     }
 
-    fn key(&mut self) -> Key {
+    fn key(&mut self, keyspace: usize) -> Key {
+        if keyspace == BITS {
+            let len = self.rng.pick(&[0, 1, 3, 5, 5, 5, 8, 9, 70]);
+            let number = self.rng.below(1 << 5.min(len));
+            return format!("{number:0len$b}").into_bytes()[..len].to_vec();
+        }
         match self.rng.below(12) {
             0 => Vec::new(),
             1 => vec![0xff; 1 + self.rng.index(3)],
@@ -155,7 +164,7 @@ impl Generator {
 
     fn put(&mut self, len_bytes_min: usize) -> Write {
         let keyspace = self.keyspace();
-        let (key, value) = (self.key(), self.value(len_bytes_min));
+        let (key, value) = (self.key(keyspace), self.value(len_bytes_min));
         let change = if keyspace == COMPOSING && self.rng.below(3) > 0 {
             Change::Merge(key, value)
         } else {
@@ -166,7 +175,7 @@ impl Generator {
 
     fn delete(&mut self) -> Write {
         let keyspace = self.keyspace();
-        let (one, other) = (self.key(), self.key());
+        let (one, other) = (self.key(keyspace), self.key(keyspace));
         let change = match self.rng.below(12) {
             0 => Change::Clear,
             // An empty range would make an empty batch.
@@ -194,13 +203,13 @@ impl Generator {
         if self.rng.one_in(2) {
             return Step::Get {
                 keyspace,
-                key: self.key(),
+                key: self.key(keyspace),
             };
         }
         Step::Scan {
             keyspace,
-            from: self.key(),
-            to: self.key(),
+            from: self.key(keyspace),
+            to: self.key(keyspace),
             backwards: self.rng.one_in(2),
         }
     }
@@ -214,41 +223,99 @@ impl Generator {
         ])
     }
 
+    /// Some records, of which those with the same key become one.
+    fn records(&mut self) -> Records {
+        let keyspace = self.keyspace();
+        let len = 1 + self.rng.index(12);
+        Records {
+            keyspace,
+            records: (0..len).map(|_| (self.key(keyspace), self.value(0))).collect(),
+        }
+    }
+
+    fn part(&mut self) -> Part {
+        let keyspace = self.keyspace();
+        let (one, other) = (self.key(keyspace), self.key(keyspace));
+        Part {
+            keyspace,
+            from: one.clone().min(other.clone()),
+            to: one.max(other),
+        }
+    }
+
     fn administration(&mut self) -> Step {
-        match self.rng.below(14) {
+        match self.rng.below(17) {
             0..4 => Step::Flush,
             4..6 => Step::Compact,
             6..9 => Step::CreateKeyspace(1 + self.rng.index(NAMES.len() - 1)),
             9 => Step::DropKeyspace(1 + self.rng.index(NAMES.len() - 1)),
             10 | 11 => Step::Verify,
             12 => Step::Settle,
+            13 => Step::CompactPart(self.part()),
+            14 => Step::Checkpoint(Vec::new()),
+            15 => Step::Ingest(self.records()),
             _ => Step::Reopen,
         }
     }
 
     fn interlude(&mut self) -> Step {
         let calls = self.rng.pick(&[0, 0, 1, 1, 2, 3, 4, 5]);
-        let in_flush = self.rng.one_in(3);
         // A flush with much written in its middle would make the writer wait for that very flush.
         let len = 1 + self.rng.index(4);
-        let mut meanwhile: Vec<_> = (0..len)
-            .map(|_| {
-                let writes = if self.rng.one_in(2) {
-                    vec![self.delete(), self.delete()]
-                } else {
-                    vec![self.put(0), self.delete()]
-                };
-                Meanwhile::Commit(Commit {
-                    writes,
-                    durability: self.durability(),
-                })
-            })
-            .collect();
-        if in_flush {
-            return Step::FlushWhile(calls, meanwhile);
+        match self.rng.below(9) {
+            0..3 => Step::FlushWhile(calls, (0..len).map(|_| self.beside_a_flush()).collect()),
+            3 => Step::Checkpoint((0..len).map(|_| self.beside_a_checkpoint()).collect()),
+            4..7 => {
+                let mut meanwhile: Vec<_> = (0..len).map(|_| self.commit_meanwhile()).collect();
+                meanwhile.push(Meanwhile::Flush);
+                Step::CompactWhile(calls, None, meanwhile)
+            }
+            _ => {
+                let part = self.rng.one_in(2).then(|| self.part());
+                let meanwhile = (0..len).map(|_| self.beside_a_compaction()).collect();
+                Step::CompactWhile(calls, part, meanwhile)
+            }
         }
-        meanwhile.push(Meanwhile::Flush);
-        Step::CompactWhile(calls, meanwhile)
+    }
+
+    fn commit_meanwhile(&mut self) -> Meanwhile {
+        let writes = if self.rng.one_in(2) {
+            vec![self.delete(), self.delete()]
+        } else {
+            vec![self.put(0), self.delete()]
+        };
+        Meanwhile::Commit(Commit {
+            writes,
+            durability: self.durability(),
+        })
+    }
+
+    fn beside_a_flush(&mut self) -> Meanwhile {
+        match self.rng.below(12) {
+            0 => Meanwhile::TakeSnapshot,
+            1 => Meanwhile::DropKeyspace(1 + self.rng.index(NAMES.len() - 1)),
+            _ => self.commit_meanwhile(),
+        }
+    }
+
+    fn beside_a_checkpoint(&mut self) -> Meanwhile {
+        match self.rng.below(6) {
+            0 => Meanwhile::Flush,
+            1 => Meanwhile::Ingest(self.records()),
+            _ => self.commit_meanwhile(),
+        }
+    }
+
+    fn beside_a_compaction(&mut self) -> Meanwhile {
+        match self.rng.below(12) {
+            0 => Meanwhile::TakeSnapshot,
+            1 => Meanwhile::DropKeyspace(1 + self.rng.index(NAMES.len() - 1)),
+            2 => Meanwhile::Cancel,
+            3 => Meanwhile::Checkpoint,
+            4 | 5 => Meanwhile::Ingest(self.records()),
+            6 | 7 => Meanwhile::Flush,
+            _ => self.commit_meanwhile(),
+        }
     }
 
     fn trouble(&mut self) -> Trouble {
@@ -269,7 +336,13 @@ impl Generator {
                 self.rng
                     .pick(&[Failing::Device, Failing::Flip(bit), Failing::Flip(bit)])
             }
-            Target::Changing | Target::Syncs => self.rng.pick(&[Failing::Device, Failing::Full]),
+            Target::Changing | Target::Syncs => self.rng.pick(&[
+                Failing::Device,
+                Failing::Device,
+                Failing::Full,
+                Failing::Full,
+                Failing::Slow(40),
+            ]),
         };
         Trouble {
             target,
@@ -285,6 +358,7 @@ impl Generator {
             after_calls: self.rng.below(60),
             steps_max: 1 + self.rng.index(12),
             down: self.down(),
+            strides: Vec::new(),
             setbacks: self.setbacks(),
         }
     }

@@ -15,6 +15,7 @@
 
 mod exhaustive;
 mod generate;
+mod handle;
 mod machine;
 mod model;
 mod plan;
@@ -24,8 +25,9 @@ pub(crate) mod rng;
 mod session;
 mod settings;
 mod shrink;
+mod tree;
 
-pub(crate) use exhaustive::{run_creation, run_script, scripts};
+pub(crate) use exhaustive::{Strides, run_creation, run_script, scripts};
 pub(crate) use planted::Planted;
 pub(crate) use shrink::{Failure, run_seed};
 

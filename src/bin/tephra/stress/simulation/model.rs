@@ -6,13 +6,16 @@
 //!   | uncertain   the write that failed and stopped the writer: there, or not
 //! ```
 //!
+//! An ingest whose edit failed is in doubt until an edit succeeds: a restart may find it, in its place, and readers do not see it
+//! meanwhile. So may it find a keyspace that could not be created or dropped. One edit at most is in doubt at a time.
+//!
 //! A batch is one event over all keyspaces, so a state between two events is a torn batch or a hole, and is refused. Keyspaces
 //! come and go durably, on their own: what is compared is what the keyspaces of now hold. Each creation of a keyspace is another
 //! incarnation; writes to an incarnation that is gone count no more.
 
 use std::collections::BTreeMap;
 
-use super::plan::{Change, Key, NAMES, Write};
+use super::plan::{Change, Key, NAMES, Records, Write};
 
 pub(crate) type Map = BTreeMap<Key, Vec<u8>>;
 /// Names one creation of a keyspace.
@@ -27,21 +30,62 @@ pub(crate) type Found = BTreeMap<String, Map>;
 /// One batch.
 #[derive(Clone, Debug)]
 pub(crate) struct Event {
-    writes: Vec<(Incarnation, Change)>,
+    writes: Vec<(Incarnation, Effect)>,
+}
+
+/// What a write does to a keyspace.
+#[derive(Clone, Debug)]
+enum Effect {
+    Put(Key, Vec<u8>),
+    Delete(Key),
+    DeleteRange(Key, Key),
+    Clear,
+    Append(Key, Vec<u8>),
+}
+
+impl Effect {
+    fn of(write: &Write) -> Effect {
+        match &write.change {
+            Change::Put(key, value) => Effect::Put(key.clone(), value.bytes_in(write.keyspace)),
+            Change::Delete(key) => Effect::Delete(key.clone()),
+            Change::DeleteRange(from, to) => Effect::DeleteRange(from.clone(), to.clone()),
+            Change::Clear => Effect::Clear,
+            Change::Merge(key, value) => Effect::Append(key.clone(), value.bytes_in(write.keyspace)),
+        }
+    }
 }
 
 impl Event {
     fn apply_to(&self, world: &mut World) {
-        for (incarnation, change) in &self.writes {
+        for (incarnation, effect) in &self.writes {
             let map = world.entry(*incarnation).or_default();
-            match change {
-                Change::Put(key, value) => drop(map.insert(key.clone(), value.bytes())),
-                Change::Delete(key) => drop(map.remove(key)),
-                Change::DeleteRange(from, to) => map.retain(|key, _| key < from || key >= to),
-                Change::Clear => map.clear(),
-                Change::Merge(key, value) => map.entry(key.clone()).or_default().extend(value.bytes()),
+            match effect {
+                Effect::Put(key, value) => drop(map.insert(key.clone(), value.clone())),
+                Effect::Delete(key) => drop(map.remove(key)),
+                Effect::DeleteRange(from, to) => map.retain(|key, _| key < from || key >= to),
+                Effect::Clear => map.clear(),
+                Effect::Append(key, value) => map.entry(key.clone()).or_default().extend(value),
             }
         }
+    }
+}
+
+/// What a database held at an instant.
+#[derive(Clone, Debug)]
+pub(crate) struct State {
+    names: Names,
+    world: World,
+}
+
+impl State {
+    /// How what was found differs from it.
+    pub(crate) fn difference(&self, found: &Found) -> Option<String> {
+        let expected = names_of(&self.names);
+        if found.keys().ne(expected.iter()) {
+            let found: Vec<&String> = found.keys().collect();
+            return Some(format!("found the keyspaces {found:?}, expected {expected:?}"));
+        }
+        difference(&self.names, &self.world, found)
     }
 }
 
@@ -52,6 +96,10 @@ pub(crate) struct Model {
     /// Events in `base`.
     base_count: usize,
     events: Vec<Event>,
+    /// Events that survive a power cut: those in `base`, and more where an ingest among them is in doubt.
+    durable_count: usize,
+    /// Ingests of which one may be in force after a restart, each with the number of events before it.
+    doubtful: Vec<(usize, Event)>,
     uncertain: Option<Event>,
     names: Names,
     /// What the keyspaces are if a creation or a drop that failed is in force after all.
@@ -80,9 +128,11 @@ impl Model {
         self.other_names.is_some()
     }
 
-    /// A creation or a drop that failed is not in force, and no restart will find it.
-    pub(crate) fn names_are_settled(&mut self) {
+    /// An edit that failed is not in force, and no restart will find it.
+    pub(crate) fn is_settled(&mut self) {
         self.other_names = None;
+        self.doubtful.clear();
+        self.collapse();
     }
 
     /// What readers see in a keyspace.
@@ -93,6 +143,14 @@ impl Model {
     /// What readers see everywhere.
     pub(crate) fn world(&self) -> World {
         self.now.clone()
+    }
+
+    /// What readers see, with the names.
+    pub(crate) fn state(&self) -> State {
+        State {
+            names: self.names.clone(),
+            world: self.now.clone(),
+        }
     }
 
     /// Live keys in all keyspaces.
@@ -109,11 +167,27 @@ impl Model {
         let writes = writes.iter().map(|write| {
             let incarnation = self.names.get(&write.keyspace);
             let incarnation = incarnation.expect("only writes to keyspaces that exist are run");
-            (*incarnation, write.change.clone())
+            (*incarnation, Effect::of(write))
         });
         Event {
             writes: writes.collect(),
         }
+    }
+
+    /// The event of an ingest, now.
+    pub(crate) fn event_of_records(&self, records: &Records) -> Event {
+        let incarnation = self.names[&records.keyspace];
+        let puts = records.sorted().into_iter();
+        Event {
+            writes: puts
+                .map(|(key, value)| (incarnation, Effect::Put(key, value)))
+                .collect(),
+        }
+    }
+
+    /// An ingest failed, and its edit may be in the manifest.
+    pub(crate) fn is_doubtful(&mut self, event: Event) {
+        self.doubtful.push((self.acknowledged_count(), event));
     }
 
     /// A batch was acknowledged.
@@ -149,6 +223,14 @@ impl Model {
 
     /// So many of the acknowledged survive a power cut from now on.
     pub(crate) fn durable_through(&mut self, count: usize) {
+        self.durable_count = self.durable_count.max(count);
+        self.collapse();
+    }
+
+    /// Moves to the base what no restart can be without.
+    fn collapse(&mut self) {
+        let places = self.doubtful.iter().map(|(place, _)| *place);
+        let count = places.fold(self.durable_count, usize::min);
         for event in self.events.drain(..count.saturating_sub(self.base_count)) {
             event.apply_to(&mut self.base);
             self.base_count += 1;
@@ -192,31 +274,42 @@ impl Model {
         }
         self.other_names = None;
         let promised = if unsynced_may_be_lost {
-            0
+            self.durable_count
         } else {
-            self.events.len()
+            self.acknowledged_count()
         };
-        let mut world = std::mem::take(&mut self.base);
+        let base = std::mem::take(&mut self.base);
+        let doubtful = std::mem::take(&mut self.doubtful);
         let events: Vec<Event> = self.events.drain(..).chain(self.uncertain.take()).collect();
         let mut state = None;
         let mut last_difference = None;
-        for count in 0..=events.len() {
-            if count > 0 {
-                events[count - 1].apply_to(&mut world);
-            }
-            match difference(&self.names, &world, found) {
-                None if count >= promised => state = Some(world.clone()),
-                None => last_difference = Some(format!("it is the state after {count}")),
-                Some(different) => last_difference = last_difference.or(Some(different)),
+        for in_force in std::iter::once(None).chain(doubtful.iter().map(Some)) {
+            let mut world = base.clone();
+            for count in 0..=events.len() {
+                if count > 0 {
+                    events[count - 1].apply_to(&mut world);
+                }
+                if let Some((place, event)) = in_force
+                    && *place == self.base_count + count
+                {
+                    event.apply_to(&mut world);
+                }
+                match difference(&self.names, &world, found) {
+                    None if self.base_count + count >= promised => state = Some(world.clone()),
+                    None => last_difference = Some(format!("it is the state after {count}")),
+                    Some(different) => last_difference = last_difference.or(Some(different)),
+                }
             }
         }
         let Some(mut state) = state else {
             return Err(format!(
-                "what came back is no state of the last {} batches of which {promised} were promised: {}",
+                "what came back is no state of the last {} batches of which {} were promised: {}",
                 events.len(),
+                promised - self.base_count,
                 last_difference.unwrap_or_default()
             ));
         };
+        self.durable_count = self.base_count;
         state.retain(|incarnation, _| self.names.values().any(|live| live == incarnation));
         self.base = state.clone();
         self.now = state;

@@ -3,7 +3,7 @@
 //! ```text
 //! step       an operation of one of the eight clients, or of the administrator
 //!            a step of background work
-//!            an operation in the middle of a flush or a compaction         (an interlude)
+//!            operations in the middle of a flush, a compaction, a checkpoint  (an interlude)
 //!            a fault from here on, or the end of all faults
 //!            a crash some file-system calls from here, and what happens during the recovery from it
 //! ```
@@ -11,17 +11,21 @@
 //! A step that makes no sense where it stands (a write to a keyspace that does not exist) is left out when it runs. So every
 //! subsequence of a history is a history, which is what shrinking needs.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use tephradb::Durability;
 
 pub(crate) type Key = Vec<u8>;
 
-/// The names of keyspaces. The first always exists, the last composes.
-pub(crate) const NAMES: [&str; 4] = ["", "ash", "basalt", "cinder"];
+/// The names of keyspaces. The first always exists.
+pub(crate) const NAMES: [&str; 5] = ["", "ash", "basalt", "cinder", "dust"];
 
 /// The keyspace whose values are composed.
 pub(crate) const COMPOSING: usize = 3;
+
+/// The keyspace of bit strings: its keys and values are texts of zeros and ones.
+pub(crate) const BITS: usize = 4;
 
 /// A value that no other write of the history writes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -31,7 +35,11 @@ pub(crate) struct Value {
 }
 
 impl Value {
-    pub(crate) fn bytes(self) -> Vec<u8> {
+    /// The value as a keyspace holds it.
+    pub(crate) fn bytes_in(self, keyspace: usize) -> Vec<u8> {
+        if keyspace == BITS {
+            return format!("{:0len$b}", self.number, len = self.len_bytes).into_bytes();
+        }
         let mut bytes = self.number.to_string().into_bytes();
         bytes.resize(self.len_bytes.max(bytes.len()), b'.');
         bytes
@@ -85,12 +93,44 @@ pub(crate) struct Commit {
     pub(crate) durability: Durability,
 }
 
-/// What may happen in the middle of a flush or a compaction.
+/// Records that go past the log: at most one of a key, sorted when they go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Records {
+    pub(crate) keyspace: usize,
+    pub(crate) records: Vec<(Key, Value)>,
+}
+
+impl Records {
+    /// The records as they go in.
+    pub(crate) fn sorted(&self) -> Vec<(Key, Vec<u8>)> {
+        let records = self.records.iter();
+        let sorted: BTreeMap<Key, Vec<u8>> = records
+            .map(|(key, value)| (key.clone(), value.bytes_in(self.keyspace)))
+            .collect();
+        sorted.into_iter().collect()
+    }
+}
+
+/// A part of a keyspace: from the first key to before the second.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Part {
+    pub(crate) keyspace: usize,
+    pub(crate) from: Key,
+    pub(crate) to: Key,
+}
+
+/// What may happen in the middle of something else.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Meanwhile {
     Commit(Commit),
-    /// Never in the middle of a flush: one runs at a time.
+    TakeSnapshot,
+    DropKeyspace(usize),
+    /// Ends the compaction that this is in the middle of, if it is one of a part.
+    Cancel,
+    /// This and what follows never in the middle of a flush: one runs at a time.
     Flush,
+    Ingest(Records),
+    Checkpoint,
 }
 
 /// How a machine goes down.
@@ -122,6 +162,8 @@ pub(crate) enum Failing {
     Full,
     Short,
     Zero,
+    /// The call goes through, and takes so many milliseconds.
+    Slow(u64),
     /// Reads only: this bit is read wrong.
     Flip(u64),
 }
@@ -154,6 +196,8 @@ pub(crate) struct Crash {
     /// Or after so many steps, if it did not come to those calls.
     pub(crate) steps_max: usize,
     pub(crate) down: Down,
+    /// Calls of the recovery are crashed in turn, and of the recovery from that: one in so many at each depth.
+    pub(crate) strides: Vec<u64>,
     /// What happens during the recovery, one after the other.
     pub(crate) setbacks: Vec<Setback>,
 }
@@ -184,10 +228,14 @@ pub(crate) enum Step {
     Flush,
     Compact,
     Background,
+    CompactPart(Part),
+    Ingest(Records),
+    /// A copy of the database, with operations in its middle.
+    Checkpoint(Vec<Meanwhile>),
     /// A flush with operations in its middle, so many calls after its start.
     FlushWhile(u8, Vec<Meanwhile>),
-    /// A compaction with operations in its middle, so many calls after its start.
-    CompactWhile(u8, Vec<Meanwhile>),
+    /// A compaction of everything or of a part, with operations in its middle, so many calls after its start.
+    CompactWhile(u8, Option<Part>, Vec<Meanwhile>),
     Verify,
     /// All background work done, nothing pinned: are there files that nothing names?
     Settle,

@@ -18,7 +18,7 @@ use tephradb::vfs::{Calls, Fault, FaultFs, FileSystem, MemFs, Rule};
 use super::machine::Machine;
 use super::model::{Found, Map, Model, Names, difference};
 use super::plan::{Down, Failing, Setback, Target, Trouble};
-use super::session::{DIR, FOREIGN, Session, disk_of, read_all, rule_of};
+use super::session::{DIR, FOREIGN, Session, disk_of, read_all, rules_of};
 use super::{Check, Planted};
 
 /// What is in a file that was left behind.
@@ -27,22 +27,22 @@ const LEFT: &[u8] = b"left behind";
 const ORPHAN: &str = "000000.table";
 
 /// A machine on its way up.
-struct Suffering {
-    machine: MemFs,
+pub(super) struct Suffering {
+    pub(super) machine: MemFs,
     /// What it holds.
-    found: Found,
+    pub(super) found: Found,
     /// The promises from before it went down, while what it holds is written and nobody has made it durable.
-    only_written: Option<Model>,
+    pub(super) only_written: Option<Model>,
 }
 
-fn down(machine: &MemFs, how: Down) -> MemFs {
+pub(super) fn down(machine: &MemFs, how: Down) -> MemFs {
     match how {
         Down::Kill => machine.after_kill(),
         Down::PowerCut(seed) => machine.after_power_cut(seed),
     }
 }
 
-fn loses_unsynced(how: Down) -> bool {
+pub(super) fn loses_unsynced(how: Down) -> bool {
     matches!(how, Down::PowerCut(_))
 }
 
@@ -54,6 +54,7 @@ impl Machine<'_> {
             found: Found::from([(String::new(), Map::new())]),
             only_written: None,
         };
+        self.descend(&empty, &self.plan.creation_strides)?;
         Ok(self.suffer(empty, setbacks)?.machine)
     }
 
@@ -125,7 +126,11 @@ impl Machine<'_> {
     }
 
     /// What a copy of the machine holds when it comes up: a state that was promised, sound, and the same the second time.
-    fn judge_state(&mut self, machine: &MemFs, unsynced_may_be_lost: bool) -> Result<Found, String> {
+    pub(super) fn judge_state(
+        &mut self,
+        machine: &MemFs,
+        unsynced_may_be_lost: bool,
+    ) -> Result<Found, String> {
         let copy = machine.after_kill();
         let found = self.contents_of(&copy)?;
         self.model.recovered(&found, unsynced_may_be_lost)?;
@@ -187,7 +192,9 @@ impl Machine<'_> {
                     opened.is_ok()
                 }
                 Setback::Fault(trouble) if self.is_fair(*trouble) => {
-                    rule_of(*trouble).into_iter().for_each(|rule| disk.add(rule));
+                    rules_of(*trouble, &self.clock)
+                        .into_iter()
+                        .for_each(|rule| disk.add(rule));
                     self.open_in_trouble(&disk, *trouble, &state.found)?
                 }
                 Setback::Fault(_) => false,
@@ -202,12 +209,20 @@ impl Machine<'_> {
     }
 
     /// The power went before what a killed process had written was recovered: a part of it may be lost after all.
-    fn judge_again(&mut self, state: &mut Suffering) -> Check {
+    pub(super) fn judge_again(&mut self, state: &mut Suffering) -> Check {
         if let Some(before) = state.only_written.take() {
             self.model = before;
             state.found = self.judge_state(&state.machine.clone(), true)?;
         }
         Ok(())
+    }
+
+    /// Two contents are the same.
+    pub(super) fn is_same(&self, expected: &Found, answer: &Found, when: &str) -> Check {
+        if expected.keys().ne(answer.keys()) {
+            return Err(format!("other keyspaces {when}"));
+        }
+        same(self.model.names(), expected, answer, when)
     }
 
     /// A record that a power cut may have torn and one that is read wrong look the same.

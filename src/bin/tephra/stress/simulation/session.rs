@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use tephradb::clock::ManualClock;
 use tephradb::vfs::{Calls, Fault, FaultFs, FileSystem, MemFs, Operation, Rule};
-use tephradb::{Db, Keyspace, Range, Snapshot};
+use tephradb::{Db, Snapshot};
 
-use super::model::{Found, Incarnation, Map, Model, Names, World, difference_of_maps};
-use super::plan::{Failing, NAMES, Target, Trouble};
-use super::settings::{Settings, options_of};
+use super::handle::Handle;
+use super::model::{Found, Incarnation, Model, Names, World, difference_of_maps, shown};
+use super::plan::{BITS, Failing, Key, NAMES, Target, Trouble};
+use super::settings::Settings;
 use super::{Check, Planted};
 
 /// Where the database lives on its machine.
@@ -23,7 +24,7 @@ const SNAPSHOTS_MAX: usize = 3;
 /// A snapshot, what it must show, and the handles to ask it with.
 pub(crate) struct Pinned {
     snapshot: Snapshot,
-    keyspaces: BTreeMap<usize, Keyspace>,
+    keyspaces: BTreeMap<usize, Handle>,
     names: Names,
     world: World,
 }
@@ -32,7 +33,7 @@ pub(crate) struct Pinned {
 pub(crate) struct Session {
     pub(crate) db: Db,
     pub(crate) disk: FaultFs,
-    pub(crate) keyspaces: BTreeMap<usize, Keyspace>,
+    pub(crate) keyspaces: BTreeMap<usize, Handle>,
     pub(crate) snapshots: VecDeque<Pinned>,
     /// The writer has stopped after a failure; reads go on.
     pub(crate) is_stopped: bool,
@@ -66,22 +67,27 @@ pub(crate) fn read_all(db: &Db) -> tephradb::Result<Found> {
     let names = db.keyspace_names().into_iter();
     names
         .map(|name| {
-            let map = read_map(db.keyspace(&name, options_of(&name))?.iter())?;
+            let map = Handle::open(db, &name)?.read()?;
             Ok((name, map))
         })
         .collect()
 }
 
-pub(crate) fn read_map(range: Range) -> tephradb::Result<Map> {
-    range
-        .map(|item| item.map(|(key, value)| (key.into_vec(), value.to_vec())))
+/// Keys of a keyspace that histories often write to.
+fn usual_keys(name: usize) -> Vec<Key> {
+    (0..20)
+        .map(|number| match name {
+            BITS => format!("{number:05b}").into_bytes(),
+            _ => format!("key{number:02}").into_bytes(),
+        })
         .collect()
 }
 
 /// The rules of a failing disk.
-pub(crate) fn rule_of(trouble: Trouble) -> Vec<Rule> {
+pub(crate) fn rules_of(trouble: Trouble, clock: &Arc<ManualClock>) -> Vec<Rule> {
     use Operation::{Map, Read, Sync, SyncDir, SyncSegment, Write};
     let fault = match trouble.failing {
+        Failing::Slow(ms) => Fault::Slow(Arc::clone(clock), ms),
         Failing::Device => Fault::DeviceError,
         Failing::Full => Fault::StorageFull,
         Failing::Short => Fault::ShortWrite,
@@ -103,7 +109,7 @@ pub(crate) fn rule_of(trouble: Trouble) -> Vec<Rule> {
 
 impl Session {
     pub(crate) fn new(db: Db, disk: FaultFs, names: &Names) -> tephradb::Result<Session> {
-        let open = |&name: &usize| Ok((name, db.keyspace(NAMES[name], options_of(NAMES[name]))?));
+        let open = |&name: &usize| Ok((name, Handle::open(&db, NAMES[name])?));
         let keyspaces = names.keys().map(open).collect::<tephradb::Result<_>>()?;
         Ok(Session {
             db,
@@ -133,7 +139,7 @@ impl Session {
     /// Everything readers see, compared.
     pub(crate) fn check_contents(&self, model: &Model) -> Check {
         for (&name, keyspace) in &self.keyspaces {
-            let Some(found) = self.read("a scan", read_map(keyspace.iter()))? else {
+            let Some(found) = self.read("a scan", keyspace.read())? else {
                 continue;
             };
             let expected = model.map(model.names()[&name]);
@@ -148,8 +154,7 @@ impl Session {
     pub(crate) fn check_lookups(&self, model: &Model) -> Check {
         for (&name, keyspace) in &self.keyspaces {
             let expected = model.map(model.names()[&name]);
-            let absent = (0..20).map(|number| format!("key{number:02}").into_bytes());
-            for key in expected.keys().cloned().chain(absent) {
+            for key in expected.keys().cloned().chain(usual_keys(name)) {
                 let Some(found) = self.read("a look-up", keyspace.get(&key))? else {
                     continue;
                 };
@@ -158,8 +163,8 @@ impl Session {
                         "a look-up of \"{}\" in keyspace \"{}\": expected {}, found {}",
                         key.escape_ascii(),
                         NAMES[name],
-                        super::model::shown(expected.get(&key).map(Vec::as_slice)),
-                        super::model::shown(found.as_deref())
+                        shown(expected.get(&key).map(Vec::as_slice)),
+                        shown(found.as_deref())
                     ));
                 }
             }
@@ -168,8 +173,13 @@ impl Session {
     }
 
     pub(crate) fn take_snapshot(&mut self, model: &Model) {
+        self.hold_snapshot(self.db.snapshot(), model);
+    }
+
+    /// Holds a snapshot that was taken when the database was as the model is.
+    pub(crate) fn hold_snapshot(&mut self, snapshot: Snapshot, model: &Model) {
         self.snapshots.push_back(Pinned {
-            snapshot: self.db.snapshot(),
+            snapshot,
             keyspaces: self.keyspaces.clone(),
             names: model.names().clone(),
             world: model.world(),
@@ -178,13 +188,16 @@ impl Session {
         self.snapshots.drain(..surplus);
     }
 
-    /// The oldest snapshot shows what it showed.
-    pub(crate) fn check_snapshot(&self) -> Check {
-        let Some(pinned) = self.snapshots.front() else {
-            return Ok(());
-        };
+    /// All snapshots show what they showed.
+    pub(crate) fn check_snapshots(&self) -> Check {
+        self.snapshots
+            .iter()
+            .try_for_each(|pinned| self.check_snapshot(pinned))
+    }
+
+    fn check_snapshot(&self, pinned: &Pinned) -> Check {
         for (&name, keyspace) in &pinned.keyspaces {
-            let Some(found) = self.read("a snapshot", read_map(pinned.snapshot.iter(keyspace)))? else {
+            let Some(found) = self.read("a snapshot", keyspace.read_at(&pinned.snapshot))? else {
                 continue;
             };
             let incarnation: Incarnation = pinned.names[&name];

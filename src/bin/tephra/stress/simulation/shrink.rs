@@ -137,7 +137,10 @@ fn without_last_part(plan: &Plan, number: usize) -> Option<Plan> {
     let is_thinner = match thinner.steps.get_mut(number)? {
         Step::Crash(crash) => crash.setbacks.pop().is_some(),
         Step::Commit { commit, .. } if commit.writes.len() > 1 => commit.writes.pop().is_some(),
-        Step::FlushWhile(_, meanwhile) | Step::CompactWhile(_, meanwhile) => meanwhile.pop().is_some(),
+        Step::FlushWhile(_, meanwhile)
+        | Step::CompactWhile(_, _, meanwhile)
+        | Step::Checkpoint(meanwhile) => meanwhile.pop().is_some(),
+        Step::Ingest(records) if records.records.len() > 1 => records.records.pop().is_some(),
         _ => false,
     };
     is_thinner.then_some(thinner)
