@@ -259,7 +259,8 @@ impl Ingest {
     /// Without records it does nothing. May wait for flushes; writers of the same keys may wait for one of them.
     ///
     /// # Errors
-    /// An earlier failure of this ingest; a failed write or flush; the keyspace was dropped. Nothing of it stays.
+    /// An earlier failure of this ingest; a failed write or flush; the keyspace was dropped. Nothing of it stays; where its edit of the
+    /// manifest failed half way, a restart may find it until a flush or [`Db::resume`](crate::Db::resume) has settled that it is not there.
     pub fn finish(mut self) -> Result<()> {
         if let Some(failure) = self.failure.take() {
             return Err(failure);

@@ -42,6 +42,18 @@ fn every_call_of_small_histories_crashes_and_fails_in_turn() {
 }
 
 #[test]
+fn calls_of_recoveries_crash_and_fail_in_turn() {
+    let mut counts = Counts::default();
+    run_creation(Strides(&[9, 30]), &mut counts)
+        .unwrap_or_else(|failure| panic!("first creation: {failure}"));
+    let scripts = scripts();
+    let flush = scripts.iter().find(|script| script.name == "flush").unwrap();
+    run_script(flush, Strides(&[20, 30]), &mut counts).unwrap_or_else(|failure| panic!("{failure}"));
+    println!("{counts:?}");
+    assert!(counts.crashes > 200 && counts.recoveries > counts.crashes);
+}
+
+#[test]
 fn a_seed_is_one_history() {
     let counts_of = |seed| {
         let mut counts = Counts::default();

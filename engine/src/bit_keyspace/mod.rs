@@ -155,14 +155,6 @@ impl BitKeyspace {
         self.compact_range(range, &Cancel::new())
     }
 
-    /// As [`BitKeyspace::compact`], and ends early when the flag is raised; as [`Keyspace::compact_range`].
-    ///
-    /// # Errors
-    /// As [`Keyspace::compact_range`].
-    pub fn compact_range<'a>(&self, range: impl RangeBounds<BitStr<'a>>, cancel: &Cancel) -> Result<()> {
-        self.inner.compact_range(encode_bounds(range), cancel)
-    }
-
     /// The value of a key now.
     ///
     /// # Errors

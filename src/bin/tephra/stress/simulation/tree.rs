@@ -74,7 +74,7 @@ impl Machine<'_> {
                 outcome.map_err(|wrong| format!("call {calls} of the recovery, {how:?}: {wrong}"))?;
                 self.model = model.clone();
             }
-            let fault = if calls % 2 == 0 {
+            let fault = if calls.is_multiple_of(2) {
                 Fault::DeviceError
             } else {
                 Fault::StorageFull
