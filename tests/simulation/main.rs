@@ -30,27 +30,27 @@ fn nothing_acknowledged_is_lost_and_nothing_read_is_wrong() {
 }
 
 #[test]
-fn every_call_of_small_histories_crashes_and_fails_in_turn() {
+fn calls_of_small_histories_crash_and_fail_in_turn() {
     let mut counts = Counts::default();
-    run_creation(Strides(&[]), &mut counts).unwrap_or_else(|failure| panic!("first creation: {failure}"));
+    run_creation(Strides(&[6]), &mut counts).unwrap_or_else(|failure| panic!("first creation: {failure}"));
     for script in scripts() {
-        run_script(&script, Strides(&[]), &mut counts)
+        run_script(&script, Strides(&[6]), &mut counts)
             .unwrap_or_else(|failure| panic!("{}: {failure}", script.name));
     }
     println!("{counts:?}");
-    assert!(counts.crashes > 1000);
+    assert!(counts.crashes > 100);
 }
 
 #[test]
 fn calls_of_recoveries_crash_and_fail_in_turn() {
     let mut counts = Counts::default();
-    run_creation(Strides(&[9, 30]), &mut counts)
+    run_creation(Strides(&[8, 8, 8]), &mut counts)
         .unwrap_or_else(|failure| panic!("first creation: {failure}"));
     let scripts = scripts();
     let flush = scripts.iter().find(|script| script.name == "flush").unwrap();
-    run_script(flush, Strides(&[20, 30]), &mut counts).unwrap_or_else(|failure| panic!("{failure}"));
+    run_script(flush, Strides(&[16, 16, 16]), &mut counts).unwrap_or_else(|failure| panic!("{failure}"));
     println!("{counts:?}");
-    assert!(counts.crashes > 200 && counts.recoveries > counts.crashes);
+    assert!(counts.crashes > 50 && counts.recoveries > counts.crashes);
 }
 
 #[test]

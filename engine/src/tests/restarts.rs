@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::{DIR, TestDb, assert_sound, contents, manual};
-use crate::vfs::{Calls, Fault, FaultFs, FileSystem as _, MemFs, Operation, Rule};
+use crate::vfs::FileSystem as _;
 use crate::{AppendBytes, BitString, Db, Durability, KeyspaceOptions};
 
 fn bits(number: u64) -> BitString {
@@ -84,29 +84,6 @@ fn two_keyspaces_of_very_different_rates_come_back_whole() {
         (70 * rounds as usize, rounds as usize)
     );
     db.assert_sound();
-}
-
-/// A commit that neither this log segment nor the next one takes is refused, and it is not there after a close in order.
-#[test]
-fn a_commit_that_the_log_refused_is_not_there_after_a_close() {
-    let machine = MemFs::new();
-    for fault in [Fault::DeviceError, Fault::StorageFull] {
-        let disk = FaultFs::new(Arc::new(machine.clone()));
-        let db = Db::open_with(Arc::new(disk.clone()), DIR, manual()).expect("opens");
-        db.put("before", "v").expect("put");
-        let before = contents(&db);
-        disk.add(Rule::always(Calls::Only(Operation::Append), fault));
-        db.put("refused", "v").expect_err("the append fails");
-        disk.heal();
-        assert_eq!(contents(&db), before);
-        drop(db.close());
-        let db = Db::open_with(Arc::new(machine.clone()), DIR, manual()).expect("opens");
-        assert_eq!(contents(&db), before);
-        assert_sound(&db);
-        db.put("after", "v").expect("put");
-        db.delete("after").expect("delete");
-        db.close().expect("closes");
-    }
 }
 
 /// A copy of a closed database at another path is a database of its own.

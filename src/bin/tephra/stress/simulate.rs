@@ -15,10 +15,10 @@ use crate::progress::Progress;
 use crate::stopwatch::Stopwatch;
 use crate::stress::Stress;
 
-/// Every call of the recovery, and every call of the recovery from that.
-const COMPLETE: Strides = Strides(&[1, 1]);
-/// Between them the calls of a small history try all calls of both.
-const BOUNDED: Strides = Strides(&[4, 20]);
+/// Every call of the history, of the recovery, and of the recovery from that.
+const COMPLETE: Strides = Strides(&[1, 1, 1]);
+/// Every call of the history; between them they try all calls of the recoveries.
+const BOUNDED: Strides = Strides(&[1, 8, 40]);
 
 /// What the threads share.
 struct Board {

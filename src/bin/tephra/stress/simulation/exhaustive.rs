@@ -20,7 +20,7 @@ use super::{Counts, Planted};
 /// Calls of a script that are tried; more than any of them makes.
 const CALLS_MAX: u64 = 300;
 
-/// Of the calls of each recovery one in so many is tried, by depth. Without any, the calls of the script alone.
+/// One call in so many is tried, by depth: of the script, of the recovery from that, of the recovery from that again.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Strides(pub(crate) &'static [u64]);
 
@@ -156,13 +156,18 @@ fn settings(manifest_bytes: u64) -> Settings {
 
 /// Tries every call of a script: crashed in each way, with the recoveries that `strides` says, and failed.
 pub(crate) fn run_script(script: &Script, strides: Strides, counts: &mut Counts) -> Result<(), Box<Failure>> {
-    for calls in 0..CALLS_MAX {
-        for number in 0..if strides.0.is_empty() { DOWNS } else { 1 } {
+    let Some((&stride, deeper)) = strides.0.split_first() else {
+        return Ok(());
+    };
+    let mut calls = 0;
+    while calls < CALLS_MAX {
+        // With recoveries to try, they are tried after each way to go down.
+        for number in 0..if deeper.is_empty() { DOWNS } else { 1 } {
             let crash = Crash {
                 after_calls: calls,
                 steps_max: script.steps.len() + 1,
                 down: down(number, calls),
-                strides: strides.0.to_vec(),
+                strides: deeper.to_vec(),
                 setbacks: Vec::new(),
             };
             run(script, Step::Crash(crash), counts)?;
@@ -183,6 +188,7 @@ pub(crate) fn run_script(script: &Script, strides: Strides, counts: &mut Counts)
             // The script makes no more calls.
             return Ok(());
         }
+        calls += stride;
     }
     panic!("{} makes more than {CALLS_MAX} calls", script.name);
 }
@@ -192,7 +198,7 @@ pub(crate) fn run_creation(strides: Strides, counts: &mut Counts) -> Result<(), 
     let plan = Plan {
         settings: settings(1),
         creation: Vec::new(),
-        creation_strides: std::iter::once(1).chain(strides.0.iter().copied()).collect(),
+        creation_strides: strides.0.to_vec(),
         steps: vec![Step::CreateKeyspace(1)],
     };
     run_plan(plan, Planted::None, counts)
