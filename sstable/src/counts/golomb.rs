@@ -86,7 +86,8 @@ pub const fn backspace_len_bits(n: u64, code: BackspaceCode) -> u64 {
         BackspaceCode::ExpGolomb { order } => len_bits(n >> order) + order as u64,
         BackspaceCode::Golomb { modulus } => {
             let short = (n % modulus < cutoff(modulus)) as u64;
-            n / modulus + 1 + remainder_width(modulus) as u64 - short
+            // A code that no memory could hold is as long as can be said.
+            (n / modulus).saturating_add(1 + remainder_width(modulus) as u64 - short)
         }
     }
 }

@@ -199,3 +199,11 @@ fn codes_above_64_bits_are_refused() {
     let error = golomb::read_backspace(&mut reader, BackspaceCode::Golomb { modulus: u64::MAX });
     assert_eq!(error.expect_err("above 64 bits").rule, Rule::CountTooLarge);
 }
+
+/// Found by fuzzing: the length of the unary code of the largest number overflowed.
+#[test]
+fn the_length_of_a_code_longer_than_any_memory_is_the_largest() {
+    let length = |modulus| super::golomb::backspace_len_bits(u64::MAX, BackspaceCode::Golomb { modulus });
+    assert_eq!(length(1), u64::MAX);
+    assert_eq!(length(2), u64::MAX / 2 + 2);
+}
