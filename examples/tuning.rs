@@ -22,7 +22,7 @@ use std::error::Error;
 use tephradb::{Background, Db, Durability, KeyspaceOptions, Options};
 
 /// Writes between two looks for background work.
-const WRITES_A_STEP: u64 = 100;
+const WRITES_A_STEP: usize = 100;
 const LOOK_UPS: u64 = 2_000;
 
 /// Small, so that a short run has several levels: a 64th of the defaults.
@@ -58,9 +58,9 @@ fn run(
     let db = Db::open(folder.path(), options)?;
     let keys = db.keyspace("keys", keyspace)?;
     let mut most_tables = 0;
-    for first in (0..writes).step_by(WRITES_A_STEP as usize) {
+    for first in (0..writes).step_by(WRITES_A_STEP) {
         let mut batch = db.batch();
-        for number in first..(first + WRITES_A_STEP).min(writes) {
+        for number in first..(first + WRITES_A_STEP as u64).min(writes) {
             batch.put(&keys, key(number, writes), format!("{:0100}", scattered(!number)));
         }
         batch.commit(Durability::Process)?;
