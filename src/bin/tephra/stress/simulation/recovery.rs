@@ -25,6 +25,8 @@ use super::{Check, Planted};
 const LEFT: &[u8] = b"left behind";
 /// A table that no manifest names.
 const ORPHAN: &str = "000000.table";
+/// How it begins: what does not is somebody else's.
+const TABLE_START: &[u8] = b"\xf2tephra\n";
 
 /// A machine on its way up.
 pub(super) struct Suffering {
@@ -272,9 +274,9 @@ impl Machine<'_> {
 
 /// Leaves a table nobody names and a file of somebody else, as a crash or a person may.
 fn leave_files(machine: &MemFs) {
-    for name in [ORPHAN, FOREIGN] {
+    for (name, bytes) in [(ORPHAN, TABLE_START), (FOREIGN, LEFT)] {
         if let Ok(mut file) = machine.create_new(&Path::new(DIR).join(name)) {
-            drop(file.write_all(LEFT));
+            drop(file.write_all(bytes));
             drop(file.sync());
         }
     }
