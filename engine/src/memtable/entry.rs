@@ -160,8 +160,9 @@ impl Slot {
     /// Key and value, or oldest part.
     #[expect(unsafe_code, reason = "comparisons of a map have nothing but the slots")]
     fn key_value(&self) -> &[u8] {
-        // SAFETY: whoever has a slot has its arena: a memtable has those of its maps, and `EntryRef` and `Entry` have it beside the
-        // slot. Nothing else in this folder keeps slots, and no other file sees any.
+        // SAFETY: whoever has a slot has its arena: a memtable has those of its maps and of inner nodes that keep copies of slots, and
+        // empties the maps before it changes its arena; `EntryRef` and `Entry` have it beside the slot; the slots of a `Loader` wait for the
+        // memtable beside them, which nobody else reaches meanwhile. Nothing else in this folder keeps slots, and no other file sees any.
         unsafe { self.bytes.get() }
     }
 }

@@ -138,8 +138,11 @@ impl Memtable {
         }
     }
 
-    /// There are no entries any more: their bytes go when the last clone does.
+    /// There are no entries any more: their bytes go when the last clone does. The maps go first: inner nodes of a map keep copies of keys that
+    /// have left it, so an empty one may not be trusted to hold no slot.
     fn forget_bytes(&mut self) {
+        self.entries = imbl::OrdSet::new();
+        self.deletes = imbl::OrdSet::new();
         self.arena = Arc::default();
         self.arena_bytes = 0;
     }
@@ -162,8 +165,6 @@ impl Memtable {
         let before = self.clone();
         let doomed = || before.range(interval.keyspace(), lower, upper);
         if doomed().count() == self.entries.len() {
-            self.entries = imbl::OrdSet::new();
-            self.deletes = imbl::OrdSet::new();
             self.live_counts = imbl::OrdMap::new();
             self.cost_bytes = 0;
             self.forget_bytes();
