@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use super::{DIR, TestDb, assert_sound, contents};
+use super::{DIR, Rng, TestDb, assert_sound, contents};
 use crate::vfs::MemFs;
-use crate::{Db, Durability, Options};
+use crate::{Cancel, Db, Durability, Error, KeyspaceOptions, Options};
 
 /// Memtables and tables so small that flushes and compactions never pause.
 fn busy() -> Options {
@@ -209,4 +209,95 @@ fn a_kill_at_any_moment_of_busy_threads_loses_nothing_that_was_acknowledged() {
         }
         done.store(true, Ordering::Release);
     });
+}
+
+/// One call of many, on a database that others use.
+fn any_call(db: &Db, number: usize, rng: &mut Rng, round: usize) -> crate::Result<()> {
+    let own = format!("own {number}");
+    match rng.below(15) {
+        0 => db.flush(),
+        1 => db.compact(),
+        2 => {
+            let cancel = Cancel::new();
+            if rng.below(2) == 0 {
+                cancel.cancel();
+            }
+            match db.default_keyspace().compact_range("a".."m", &cancel) {
+                Err(Error::CompactionCancelled { .. }) => Ok(()),
+                outcome => outcome,
+            }
+        }
+        3 => {
+            let mut ingest = db.default_keyspace().ingest()?;
+            for key in ["b", "f", "q"] {
+                ingest.put(key, [b'i'; 40])?;
+            }
+            ingest.finish()
+        }
+        4 => db.checkpoint(format!("/checkpoint {number} {round}")),
+        5 => {
+            let keyspace = db.keyspace(&own, KeyspaceOptions::default())?;
+            keyspace.put("k", "v")?;
+            db.drop_keyspace(&keyspace)
+        }
+        6 => db.resume(),
+        7 => db
+            .verify()
+            .map(|report| assert!(report.is_sound(), "{report:#?}")),
+        8 => db.clear(),
+        9 => db.delete_range("c".."k"),
+        10 => {
+            drop((db.stats(), db.keyspace_names(), db.approximate_len()?));
+            Ok(())
+        }
+        11 => {
+            let snapshot = db.snapshot();
+            let keys = snapshot.iter(db).map(|item| item.map(drop));
+            keys.collect()
+        }
+        12 => {
+            let mut batch = db.batch();
+            for key in ["a", "g", "z"] {
+                batch.put(db, key, [b'b'; 300]);
+            }
+            batch.commit(Durability::Sync)
+        }
+        13 => db.delete("a"),
+        _ => db.put(format!("{}", rng.below(100)), [b'p'; 200]),
+    }
+}
+
+/// No two calls wait for each other: a deadlock shows as a test that does not end.
+#[test]
+fn every_call_beside_every_other_returns() {
+    let db = TestDb::open(busy());
+    std::thread::scope(|scope| {
+        for number in 0..6 {
+            let db: &Db = &db;
+            scope.spawn(move || {
+                let mut rng = Rng::new(number as u64);
+                for round in 0..60 {
+                    any_call(db, number, &mut rng, round).expect("works beside all others");
+                }
+            });
+        }
+    });
+    db.assert_sound();
+    assert_eq!(db.keyspace_names().len(), 1, "the default keyspace");
+}
+
+#[test]
+fn snapshots_that_went_leave_nothing() {
+    let db = TestDb::open(busy());
+    for number in 0..100_000u32 {
+        let snapshot = db.snapshot();
+        if number.is_multiple_of(100) {
+            db.put(number.to_be_bytes(), [b'v'; 100]).expect("put");
+        }
+        drop(snapshot);
+    }
+    db.compact().expect("compact");
+    let stats = db.stats();
+    assert_eq!((stats.snapshot_count, stats.snapshot_memtable_bytes), (0, 0));
+    assert_eq!((stats.pinned_file_count, stats.pinned_file_bytes), (0, 0));
 }
