@@ -20,15 +20,15 @@ impl Engine {
         self.check_writable()?;
         self.settle_doubt()?;
         while self.step(Job::Flush)? {}
-        let has_failed = {
-            let mut schedule = self.schedule.lock();
-            schedule.end_pauses();
-            schedule.suspended_count() > 0
-        };
-        if has_failed {
-            self.step(Job::Compact)?;
-        }
+        self.schedule.lock().end_pauses();
+        // Every keyspace that waits has its next try: until then its failure refuses writes.
+        while self.has_suspended() && self.step(Job::Compact)? {}
         self.work.request_compaction();
         Ok(())
+    }
+
+    /// Whether a keyspace's compaction has failed and was not tried again.
+    fn has_suspended(&self) -> bool {
+        self.schedule.lock().suspended_count() > 0
     }
 }
