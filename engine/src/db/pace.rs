@@ -176,15 +176,21 @@ impl Engine {
                 return Ok(());
             }
             self.check_writable()?;
-            if let Some(cause) = self.failure_behind_backlog(touched) {
-                return Err(Error::BackgroundFailing { cause });
-            }
+            let refused = |cause| Error::BackgroundFailing { cause };
             if self.options.background == Background::Manual {
-                if !self.run_background_step()? {
-                    // There is nothing to wait for.
-                    return Ok(());
+                // Nobody else tries again what has failed before.
+                let stepped = self.run_background_step();
+                if let Ok(true) = stepped {
+                    continue;
                 }
-                continue;
+                if let Some(cause) = self.failure_behind_backlog(touched) {
+                    return Err(refused(cause));
+                }
+                // An error of something else, or there is nothing to wait for.
+                return stepped.map(|_| ());
+            }
+            if let Some(cause) = self.failure_behind_backlog(touched) {
+                return Err(refused(cause));
             }
             self.work.wait_for_progress(ticket, LOOK_AGAIN);
         }
