@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::db::{Engine, make_directory, sync_parent};
+use crate::db::{Engine, make_directory, sync_ancestors};
 use crate::directory::Directory;
 use crate::error::{Error, Result};
 use crate::event::Event;
@@ -110,9 +110,9 @@ impl NewDirectory {
     fn enter(&mut self) -> Result<()> {
         if self.is_new {
             make_directory(&self.directory)?;
-        } else {
-            sync_parent(&self.directory, &self.directory.path)?;
         }
+        // Directories that are there may be the work of somebody who was cut short before their names were durable.
+        sync_ancestors(&self.directory)?;
         self.made.push(FileName::Lock);
         let lock_path = self.directory.path_of(FileName::Lock);
         self.lock = Some(self.directory.file_system.lock_exclusive(&lock_path)?);

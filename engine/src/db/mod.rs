@@ -17,7 +17,7 @@ mod write;
 
 pub(crate) use engine::Engine;
 pub(crate) use handle::DbHandle;
-pub(crate) use open::{make_directory, sync_parent};
+pub(crate) use open::{make_directory, sync_ancestors};
 pub(crate) use recovery::not_of_bits;
 
 use std::path::Path;

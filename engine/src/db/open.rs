@@ -171,7 +171,7 @@ pub(crate) fn make_directory(directory: &Directory) -> Result<()> {
 }
 
 /// Makes the name of a directory durable.
-pub(crate) fn sync_parent(directory: &Directory, path: &Path) -> Result<()> {
+fn sync_parent(directory: &Directory, path: &Path) -> Result<()> {
     match path.parent() {
         None => Ok(()),
         Some(parent) if parent.as_os_str().is_empty() => {
@@ -183,7 +183,7 @@ pub(crate) fn sync_parent(directory: &Directory, path: &Path) -> Result<()> {
 
 /// Makes the names of the directory and of those above it durable: an open that was cut short may have made them. Where we may not even
 /// look, it was somebody else.
-fn sync_ancestors(directory: &Directory) -> Result<()> {
+pub(crate) fn sync_ancestors(directory: &Directory) -> Result<()> {
     let ancestors = directory.path.ancestors();
     for path in ancestors.filter(|path| !path.as_os_str().is_empty()) {
         match sync_parent(directory, path) {
