@@ -168,7 +168,10 @@ impl Directory {
             return number >= far(state);
         }
         // A power cut may leave zeros in place of any bytes.
-        !start.iter().zip(magic).all(|(&byte, ours)| byte == 0 || byte == ours)
+        !start
+            .iter()
+            .zip(magic)
+            .all(|(&byte, ours)| byte == 0 || byte == ours)
     }
 
     /// Makes created, renamed and removed names durable.

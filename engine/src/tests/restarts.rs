@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{DIR, TestDb, assert_sound, contents, manual};
+use super::{TestDb, assert_sound, contents, manual};
 use crate::vfs::FileSystem as _;
 use crate::{AppendBytes, BitString, Db, Durability, KeyspaceOptions};
 
