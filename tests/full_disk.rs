@@ -281,16 +281,21 @@ fn own_directory() -> Option<PathBuf> {
 #[ignore = "run by the test of small disks, in a process that has one"]
 fn on_a_small_disk() {
     let dir = own_directory().unwrap();
+    let mut failure_counts = Vec::new();
     for left_bytes in LEFT_BYTES {
         println!("  {left_bytes} bytes left:");
         let disk = Filled {
             file: dir.join("filler"),
             left_bytes,
         };
+        // With room for a segment left, little more than a put and a compaction fails.
         let failure_count = full_and_not(&dir, &disk, left_bytes);
-        assert!(failure_count >= 3, "{failure_count} failures");
+        assert!(failure_count >= 1, "{failure_count} failures");
+        failure_counts.push(failure_count);
         opened_when_full(&dir, &disk);
     }
+    let all: usize = failure_counts.iter().sum();
+    assert!(all >= 3 * LEFT_BYTES.len(), "{failure_counts:?} failures");
 }
 
 #[test]

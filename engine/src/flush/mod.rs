@@ -149,7 +149,9 @@ impl Engine {
         edit.changes
             .extend(kept.values().map(|file| Change::AddTable(file.record().clone())));
         edit.changes.extend(kills.changes);
-        edit.changes.push(Change::Flushed { segment });
+        edit.changes.push(Change::Flushed {
+            segment: self.segment_behind_oldest() - 1,
+        });
         // Name and header of a segment are on the disk before it is put in use.
         edit.changes.push(Change::LogSegment {
             number: self.active_segment.load(Ordering::Acquire),
@@ -161,6 +163,16 @@ impl Engine {
         self.counters.killed(kills.killed_count, kills.emptied_count);
         self.remove_tables(dropped.keys().copied());
         Ok(())
+    }
+
+    /// The segment behind that of the oldest frozen memtable. Numbers between the two are of other files, or of segments that a recovery
+    /// dropped: they were cut off from the log by what was lost before them. Their removal may be undone by a power cut, and
+    /// they must not be taken for what follows this one.
+    fn segment_behind_oldest(&self) -> u64 {
+        let state = self.state.read();
+        let mut oldest_first = state.layers.frozen.iter().rev();
+        let next = oldest_first.nth(1).map(|frozen| frozen.segment);
+        next.unwrap_or_else(|| self.active_segment.load(Ordering::Acquire))
     }
 
     /// Removes files that no manifest names. One that stays is removed at the next open.
