@@ -51,6 +51,12 @@ fn delete_range_removes_what_it_names_and_wants_a_range() {
     place
         .run("delete-range --db db --all --prefix a")
         .bad(USAGE, &["--all"]);
+    // An unset variable of a script names everything, and does not mean it.
+    for bound in ["--prefix", "--from"] {
+        place
+            .tephra(["delete-range", "--db", "db", bound, ""])
+            .bad(USAGE, &["--all"]);
+    }
     assert_eq!(place.run("count --db db").good(), "4\n");
     place.run("delete-range --db db --prefix alpha").good();
     assert_eq!(place.run("scan --db db --keys-only").good(), "beta\ngamma\n");

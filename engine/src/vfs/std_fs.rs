@@ -201,7 +201,7 @@ impl FileSystem for StdFs {
             file.write_all(format!("{}\n", std::process::id()).as_bytes())
         };
         name_holder().context(Operation::Lock, path)?;
-        Ok(Box::new(StdLock { _file: file }))
+        Ok(Box::new(StdLock { file }))
     }
 
     fn lock_shared(&self, path: &Path) -> Result<Option<Box<dyn LockGuard>>, LockError> {
@@ -211,7 +211,7 @@ impl FileSystem for StdFs {
             Err(error) => return Err(FsError::new(Operation::Lock, path, error).into()),
         };
         match file.try_lock_shared() {
-            Ok(()) => Ok(Some(Box::new(StdLock { _file: file }))),
+            Ok(()) => Ok(Some(Box::new(StdLock { file }))),
             Err(TryLockError::WouldBlock) => Err(held(&mut file, path)),
             Err(TryLockError::Error(error)) => Err(FsError::new(Operation::Lock, path, error).into()),
         }
@@ -321,10 +321,17 @@ impl WritableFile for StdFile {
 /// The lock belongs to the open file and goes with it.
 #[derive(Debug)]
 struct StdLock {
-    _file: File,
+    file: File,
 }
 
 impl LockGuard for StdLock {}
+
+impl Drop for StdLock {
+    fn drop(&mut self) {
+        // Closing is not enough where another thread has just forked: until it executes its program, the child has the file open.
+        drop(self.file.unlock());
+    }
+}
 
 #[cfg(test)]
 mod tests;

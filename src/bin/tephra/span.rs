@@ -40,6 +40,12 @@ impl SpanArgs {
     pub(crate) fn is_given(&self) -> bool {
         self.prefix.is_some() || self.from.is_some() || self.to.is_some()
     }
+
+    /// Whether a bound was given that bounds anything: an empty prefix is all keys, and so are those from the empty one on.
+    pub(crate) fn bounds_anything(&self) -> bool {
+        let is_bound = |bound: &Option<OsString>| bound.as_ref().is_some_and(|bound| !bound.is_empty());
+        is_bound(&self.prefix) || is_bound(&self.from) || self.to.is_some()
+    }
 }
 
 /// A span of keys.

@@ -51,6 +51,21 @@ fn a_second_lock_is_refused_in_the_same_process_and_names_it() {
 }
 
 /// Another process holds the lock; it is named, and its death frees the lock at once.
+/// What a thread that forks meanwhile leaves open until its child executes a program.
+#[test]
+fn a_copy_of_the_file_does_not_keep_the_lock() {
+    let dir = tempdir().unwrap();
+    let path = dir.path().join("LOCK");
+    let file = std::fs::File::create(&path).unwrap();
+    file.try_lock().unwrap();
+    let copy = file.try_clone().unwrap();
+    let lock = super::StdLock { file };
+    StdFs::new().lock_exclusive(&path).unwrap_err();
+    drop(lock);
+    StdFs::new().lock_exclusive(&path).unwrap();
+    drop(copy);
+}
+
 #[test]
 #[cfg(target_os = "linux")]
 fn a_killed_process_frees_its_lock() {

@@ -48,7 +48,7 @@ pub(crate) struct DeleteRange {
 }
 
 pub(crate) fn delete_range(args: DeleteRange) -> Result<()> {
-    if !args.all && !args.span.is_given() {
+    if !args.all && !args.span.bounds_anything() {
         return Err(Failure::Usage {
             reason: "name a range by --prefix, --from or --to, or say --all".into(),
         });
