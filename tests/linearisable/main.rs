@@ -19,7 +19,7 @@ mod rng;
 
 use std::collections::BTreeMap;
 
-use checker::{Checked, check};
+use checker::{Checked, Unexplained, check};
 use record::{Size, record};
 use rng::Rng;
 
@@ -43,11 +43,18 @@ fn histories_of_real_threads_have_an_order_that_explains_every_answer() {
     let first = number_from_environment("TEPHRA_HISTORIES_FROM").unwrap_or(0);
     let count = number_from_environment("TEPHRA_HISTORIES").unwrap_or(HISTORIES);
     let mut all = Checked::default();
-    let (mut flushes, mut compactions) = (0, 0);
+    let (mut flushes, mut compactions, mut undecided) = (0, 0, 0);
     let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
     for seed in first..first + count {
         let (history, stats) = record(seed, SIZE);
-        let checked = check(&history).unwrap_or_else(|wrong| panic!("seed {seed}: {wrong}"));
+        let checked = match check(&history) {
+            Ok(checked) => checked,
+            Err(Unexplained::NoOrder(wrong)) => panic!("seed {seed}: {wrong}"),
+            Err(Unexplained::Undecided) => {
+                undecided += 1;
+                continue;
+            }
+        };
         all.operations += checked.operations;
         all.overlapping += checked.overlapping;
         all.states_max = all.states_max.max(checked.states_max);
@@ -63,6 +70,8 @@ fn histories_of_real_threads_have_an_order_that_explains_every_answer() {
         all.operations, all.overlapping, all.states_max
     );
     println!("{kinds:?}");
+    println!("{undecided} histories had too many orders to try");
+    assert!(undecided * 2 <= count, "{undecided} of {count} undecided");
     assert!(
         count == 0 || (all.overlapping > 0 && flushes > 0 && compactions > 0),
         "threads met"
@@ -71,8 +80,8 @@ fn histories_of_real_threads_have_an_order_that_explains_every_answer() {
 
 #[test]
 fn canary_wrong_answers_in_right_histories_are_seen() {
-    let (history, _) = record(0, SIZE);
-    check(&history).unwrap();
+    let decided = |seed| Some(record(seed, SIZE).0).filter(|history| check(history).is_ok());
+    let history = (0..20).find_map(decided).unwrap();
     for (name, plant) in planted::PLANTS {
         let mut planted_count = 0;
         for seed in 0..10_000 {
@@ -81,11 +90,12 @@ fn canary_wrong_answers_in_right_histories_are_seen() {
             }
             let mut rng = Rng::new(seed);
             if let Some(planted) = plant(&history, &mut rng) {
-                planted_count += 1;
-                assert!(
-                    check(&planted).is_err(),
-                    "{name}, planted with seed {seed}, is not seen"
-                );
+                match check(&planted) {
+                    Ok(_) => panic!("{name}, planted with seed {seed}, is not seen"),
+                    Err(Unexplained::NoOrder(_)) => planted_count += 1,
+                    // A wrong answer can leave open what no later one tells.
+                    Err(Unexplained::Undecided) => {}
+                }
             }
         }
         assert_eq!(planted_count, PLANTED, "the history has places for {name}");
