@@ -39,7 +39,7 @@ fn a_broken_promise_ends_with_1_and_the_seed_the_options_and_a_small_history() {
         "a promise was broken: seed ",
         "Settings {",
         "steps are enough for: ",
-        "Crash(",
+        "Commit {",
         "again: tephra stress --simulate --seeds 1 --from ",
     ] {
         assert!(err.contains(words), "no {words:?} in {err}");

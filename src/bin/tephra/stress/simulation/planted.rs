@@ -35,7 +35,7 @@ impl Planted {
         (
             "unchecked-page",
             Planted::Engine(PlantedFault::UncheckedPage),
-            300,
+            2_000,
         ),
     ];
 
