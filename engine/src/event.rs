@@ -26,7 +26,7 @@ use crate::event_log::EventLog;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Event {
-    /// A frozen memtable begins to be flushed.
+    /// A frozen memtable begins to be flushed. Listeners may be told only when it has ended.
     FlushBegun {
         /// Its entries, deletes included.
         entry_count: usize,

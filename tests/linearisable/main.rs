@@ -71,7 +71,7 @@ fn histories_of_real_threads_have_an_order_that_explains_every_answer() {
     );
     println!("{kinds:?}");
     println!("{undecided} histories had too many orders to try");
-    assert!(undecided * 2 <= count, "{undecided} of {count} undecided");
+    assert!(undecided * 4 <= count, "{undecided} of {count} undecided");
     assert!(
         count == 0 || (all.overlapping > 0 && flushes > 0 && compactions > 0),
         "threads met"

@@ -1,12 +1,8 @@
 //! One step of background work, whoever runs it.
 
-use std::sync::Arc;
-use std::time::Duration;
-
 use super::work::Job;
 use crate::db::Engine;
 use crate::error::Result;
-use crate::event::Event;
 use crate::flush::Written;
 
 impl Engine {
@@ -18,18 +14,6 @@ impl Engine {
     /// Does one step of a job, and tells those who wait. Returns whether there was one.
     pub(crate) fn step(&self, job: Job) -> Result<bool> {
         self.check_writable()?;
-        let flush = match job {
-            Job::Flush => self.layers().frozen.last().cloned(),
-            Job::Resolve | Job::Compact => None,
-        };
-        let began_ns = self.clock().now_ns();
-        if let Some(frozen) = &flush {
-            self.events().emit(|| Event::FlushBegun {
-                entry_count: frozen.root.len(),
-                memtable_bytes: frozen.root.cost_bytes(),
-            });
-            self.events().deliver();
-        }
         let outcome = match job {
             Job::Flush => match self.flush_oldest() {
                 // The room of the spare segment may be enough, and a flush gives back that of its own.
@@ -39,16 +23,6 @@ impl Engine {
             Job::Resolve => Ok(self.settle_pending_deletes().then(Written::default)),
             Job::Compact => self.compact_once().map(|worked| worked.then(Written::default)),
         };
-        if flush.is_some() {
-            let written = outcome.as_ref().ok().copied().flatten().unwrap_or_default();
-            self.events().emit(|| Event::FlushEnded {
-                table_count: written.table_count,
-                record_count: written.record_count,
-                written_bytes: written.len_bytes,
-                took: Duration::from_nanos(self.clock().now_ns().saturating_sub(began_ns)),
-                error: outcome.as_ref().err().map(|error| Arc::new(error.clone())),
-            });
-        }
         match &outcome {
             Ok(_) if job == Job::Flush => self.work.flush_succeeded(),
             // The schedule knows how each keyspace fares.

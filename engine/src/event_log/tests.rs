@@ -220,6 +220,7 @@ fn no_commit_touches_the_log_and_nobody_writes_it_under_a_lock_that_commits_or_r
                 .after(skip),
         );
         flush_some(&db, 20);
+        flush_some(&db, 20);
         db.compact().expect("compacts");
         assert!(db.contains("in between").expect("get"));
         db.delete("in between").expect("delete");

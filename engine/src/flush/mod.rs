@@ -26,10 +26,13 @@ pub(crate) mod write_table;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use crate::db::Engine;
 use crate::error::Result;
+use crate::event::Event;
 use crate::file_name::FileName;
+use crate::instant::{FrozenMemtable, Layers};
 use crate::table_file::TableFile;
 use crate::version::{Change, Edit};
 use resolve::Resolution;
@@ -62,6 +65,26 @@ impl Engine {
         let Some(frozen) = layers.frozen.last() else {
             return Ok(None);
         };
+        // Told by the one that does it: two threads may have come for the same memtable.
+        let began_ns = self.clock().now_ns();
+        self.events().emit(|| Event::FlushBegun {
+            entry_count: frozen.root.len(),
+            memtable_bytes: frozen.root.cost_bytes(),
+        });
+        let outcome = self.flush_frozen(&layers, frozen);
+        let written = outcome.as_ref().ok().copied().unwrap_or_default();
+        self.events().emit(|| Event::FlushEnded {
+            table_count: written.table_count,
+            record_count: written.record_count,
+            written_bytes: written.len_bytes,
+            took: Duration::from_nanos(self.clock().now_ns().saturating_sub(began_ns)),
+            error: outcome.as_ref().err().map(|error| Arc::new(error.clone())),
+        });
+        outcome.map(Some)
+    }
+
+    /// Flushes a memtable, the oldest of `layers`. The caller holds `flushing`.
+    fn flush_frozen(&self, layers: &Layers, frozen: &FrozenMemtable) -> Result<Written> {
         let sorted = Sorted::new(&frozen.root, &self.cores())?;
         let tables = self.write_flushed_tables(frozen.segment, &sorted)?;
         let mut resolution = Resolution::new(sorted.deleted);
@@ -80,7 +103,7 @@ impl Engine {
         self.work.request_compaction();
         // Deletes that shielded what is in tables now can be settled.
         self.request_resolution();
-        Ok(Some(written))
+        Ok(written)
     }
 
     /// Writes, syncs and opens the tables of each keyspace with live entries.
