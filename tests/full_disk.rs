@@ -36,7 +36,7 @@ const DIRECTORY: &str = "TEPHRA_FULL_DISK_DIRECTORY";
 /// Room on the small disk: a few log segments and tables.
 const DISK_BYTES: u64 = 4 << 20;
 /// What is left of the room while the disk is full.
-const LEFT_BYTES: [u64; 6] = [0, 4 << 10, 24 << 10, 72 << 10, 160 << 10, 320 << 10];
+const LEFT_BYTES: [u64; 6] = [0, 4 << 10, 24 << 10, 72 << 10, 160 << 10, 224 << 10];
 /// Files may not grow beyond these lengths.
 const LIMITS_BYTES: [u64; 3] = [0, 16 << 10, 100 << 10];
 
@@ -281,21 +281,16 @@ fn own_directory() -> Option<PathBuf> {
 #[ignore = "run by the test of small disks, in a process that has one"]
 fn on_a_small_disk() {
     let dir = own_directory().unwrap();
-    let mut failure_counts = Vec::new();
     for left_bytes in LEFT_BYTES {
         println!("  {left_bytes} bytes left:");
         let disk = Filled {
             file: dir.join("filler"),
             left_bytes,
         };
-        // With room for a segment left, little more than a put and a compaction fails.
         let failure_count = full_and_not(&dir, &disk, left_bytes);
-        assert!(failure_count >= 1, "{failure_count} failures");
-        failure_counts.push(failure_count);
+        assert!(failure_count >= 3, "{failure_count} failures");
         opened_when_full(&dir, &disk);
     }
-    let all: usize = failure_counts.iter().sum();
-    assert!(all >= 3 * LEFT_BYTES.len(), "{failure_counts:?} failures");
 }
 
 #[test]
