@@ -18,7 +18,7 @@ use crate::stress::Stress;
 /// Every call of the history, of the recovery, and of the recovery from that.
 const COMPLETE: Strides = Strides(&[1, 1, 1]);
 /// Every call of the history; between them they try all calls of the recoveries.
-const BOUNDED: Strides = Strides(&[1, 8, 40]);
+const BOUNDED: Strides = Strides(&[1, 16, 80]);
 
 /// What the threads share.
 struct Board {
