@@ -214,6 +214,22 @@ pub enum Error {
         unit: &'static str,
     },
 
+    /// A value has another width than the keyspace's law composes ([`Compose::value_width_bytes`](crate::Compose::value_width_bytes)).
+    #[error(
+        "{}: law {law:?} composes values of {expected_bytes} bytes, this one has {found_bytes}; nothing was written",
+        shown(keyspace)
+    )]
+    LawValueWidth {
+        /// The keyspace's name.
+        keyspace: String,
+        /// The law's name.
+        law: String,
+        /// The width the law composes, in bytes.
+        expected_bytes: usize,
+        /// Length of the value in bytes.
+        found_bytes: usize,
+    },
+
     /// A batch is larger than [`limits::BATCH_LEN_BYTES_MAX`](crate::limits).
     #[error(
         "a batch of {len_bytes} bytes is larger than the limit of {limit_bytes} bytes; nothing was written"
@@ -295,8 +311,11 @@ pub enum Error {
         law: String,
     },
 
-    /// A composition law failed or panicked. The records it was asked about are as they were.
-    #[error("{}: law {law:?} gave no value for key \"{key}\": {source}", shown(keyspace))]
+    /// A composition law failed or panicked. The records it was asked about are as they were; a put or a delete of the key takes their place.
+    #[error(
+        "{}: law {law:?} gave no value for key \"{key}\": {source}; to get out, put or delete the key",
+        shown(keyspace)
+    )]
     LawFailed {
         /// The keyspace's name.
         keyspace: String,
@@ -308,10 +327,11 @@ pub enum Error {
         source: Arc<LawFailure>,
     },
 
-    /// A composition law failed or panicked in a compaction, which left its inputs as they were. Other keyspaces are compacted as ever; this one
+    /// A composition law failed or panicked in a compaction, which left its inputs as they were. A walk over the keyspace names the keys
+    /// ([`Error::LawFailed`]). Other keyspaces are compacted as ever; this one
     /// is tried again when its tables have changed.
     #[error(
-        "{}: law {law:?} stops the compaction, the tables are unchanged: {source}",
+        "{}: law {law:?} stops the compaction, the tables are unchanged: {source}; to get out, put or delete the keys that a scan cannot read",
         shown(keyspace)
     )]
     LawStopsCompaction {

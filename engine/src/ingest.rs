@@ -175,8 +175,7 @@ impl Ingest {
             return Err(failure.clone());
         }
         limits::check(key, value, 0)?;
-        let settings = &self.keyspace.core().settings;
-        settings.check_value(self.keyspace.name(), value)?;
+        self.keyspace.core().check_value(value)?;
         if let Some(last_key) = self
             .last_key
             .as_ref()

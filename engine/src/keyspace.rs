@@ -105,6 +105,20 @@ impl KeyspaceCore {
         })
     }
 
+    /// Refuses a value that the keyspace cannot hold, or that its law could not compose. A law that is not known refuses nothing.
+    pub(crate) fn check_value(&self, value: &[u8]) -> Result<()> {
+        self.settings.check_value(&self.name, value)?;
+        match self.law.get().map(|law| (law, law.value_width_bytes())) {
+            Some((law, Some(expected_bytes))) if value.len() != expected_bytes => Err(Error::LawValueWidth {
+                keyspace: self.name.clone(),
+                law: law.name().to_string(),
+                expected_bytes,
+                found_bytes: value.len(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
     fn check_composed(&self, value: &[u8]) -> std::result::Result<(), String> {
         let len_bytes = value.len();
         match self.settings.value_width_units {
@@ -202,7 +216,7 @@ impl Keyspace {
     /// Sets the value of a key, with the database's default durability.
     ///
     /// # Errors
-    /// A key or value over its limit, a value of another width than the keyspace's: nothing was written. A failed log: see
+    /// A key or value over its limit, a value of another width than the keyspace's or its law's: nothing was written. A failed log: see
     /// [`Error::usability`].
     pub fn put(&self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<()> {
         self.put_with(key, value, self.handle.engine().options().durability)
@@ -220,7 +234,7 @@ impl Keyspace {
     ) -> Result<()> {
         let (key, value) = (key.as_ref(), value.as_ref());
         limits::check(key, value, 0)?;
-        self.core.settings.check_value(&self.core.name, value)?;
+        self.core.check_value(value)?;
         let mut record = RecordBuilder::new();
         record.put(self.number(), key, value);
         self.handle
@@ -307,7 +321,7 @@ impl Keyspace {
     ) -> Result<()> {
         let (key, operand) = (key.as_ref(), operand.as_ref());
         limits::check(key, operand, 0)?;
-        self.core.settings.check_value(&self.core.name, operand)?;
+        self.core.check_value(operand)?;
         self.core.law()?;
         let mut record = RecordBuilder::new();
         record.merge(self.number(), key, operand);

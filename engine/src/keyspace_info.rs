@@ -7,6 +7,7 @@
 
 use crate::bit_keyspace::BitKeyspace;
 use crate::keyspace::{Keyspace, KeyspaceCore};
+use crate::law::NamedLaw;
 use crate::options::KeyspaceOptions;
 use tephra_sstable::UnitKind;
 
@@ -22,6 +23,8 @@ pub struct KeyspaceInfo {
     pub value_width_units: Option<u64>,
     /// The law by which records of one key compose; `None`: the newer replaces the older.
     pub law: Option<String>,
+    /// The one width in bytes of all values that the law composes; `None`: any, or the law is not known here.
+    pub law_value_width_bytes: Option<usize>,
     /// Whether nothing here needs a law that this program has not given.
     pub is_law_known: bool,
     /// Size at which a compaction starts its next table; `None`: the database's option.
@@ -35,6 +38,7 @@ impl KeyspaceInfo {
             is_of_bits: core.settings.unit == UnitKind::Bit,
             value_width_units: core.settings.value_width_units,
             law: core.settings.law.clone(),
+            law_value_width_bytes: core.law().ok().and_then(NamedLaw::value_width_bytes),
             is_law_known: !core.is_composing() || core.law().is_ok(),
             target_table_bytes: core.settings.target_table_bytes,
         }

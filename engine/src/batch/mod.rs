@@ -121,7 +121,7 @@ impl Batch {
     /// Commits all operations at one instant. An empty batch succeeds at once.
     ///
     /// # Errors
-    /// A key, value or batch over its limit, a value of another width than its keyspace's, a dropped or foreign keyspace, a merge
+    /// A key, value or batch over its limit, a value of another width than its keyspace's or law's, a dropped or foreign keyspace, a merge
     /// that is refused: nothing was written. A failed log: see
     /// [`Error::usability`].
     pub fn commit(self, durability: Durability) -> Result<()> {
@@ -137,7 +137,7 @@ impl Batch {
     fn accepts(&mut self, keyspace: &Keyspace, key: &[u8], value: Option<&[u8]>) -> bool {
         let core = keyspace.core();
         let accepted = limits::check(key, value.unwrap_or_default(), self.record.payload().len())
-            .and_then(|()| value.map_or(Ok(()), |value| core.settings.check_value(&core.name, value)));
+            .and_then(|()| value.map_or(Ok(()), |value| core.check_value(value)));
         self.admits(keyspace, accepted)
     }
 

@@ -117,6 +117,13 @@ impl Engine {
             }
         }
         if !missing.is_empty() {
+            let named = settings
+                .law
+                .as_deref()
+                .and_then(|name| self.options.laws.find(name));
+            if let Some(law) = options.law().or(named) {
+                law.check_value_width(settings.value_width_units)?;
+            }
             let state = versions.state();
             limits::check_keyspace_count(state.keyspaces.len(), state.next_keyspace, missing.len())?;
             let numbers = state.next_keyspace..;

@@ -28,6 +28,8 @@ pub(super) enum Kind {
 pub(crate) struct NamedLaw {
     name: Arc<str>,
     kind: Kind,
+    /// The one width of all values that the law composes; `None`: any.
+    value_width_bytes: Option<usize>,
     /// Why the name cannot be used, for whoever checks options.
     refusal: Option<&'static str>,
 }
@@ -36,6 +38,10 @@ impl NamedLaw {
     pub(super) fn new(name: &str, kind: Kind) -> Self {
         NamedLaw {
             name: Arc::from(name),
+            value_width_bytes: match &kind {
+                Kind::Values(law) => law.value_width_bytes(),
+                Kind::WithKey(law) => law.value_width_bytes(),
+            },
             kind,
             refusal: None,
         }
@@ -74,6 +80,25 @@ impl NamedLaw {
     /// The name.
     pub(crate) fn name(&self) -> &Arc<str> {
         &self.name
+    }
+
+    /// The one width of all values that the law composes; `None`: any.
+    pub(crate) fn value_width_bytes(&self) -> Option<usize> {
+        self.value_width_bytes
+    }
+
+    /// Refuses a keyspace whose values all have a width that the law does not compose.
+    pub(crate) fn check_value_width(&self, settled_bytes: Option<u64>) -> Result<()> {
+        match (self.value_width_bytes, settled_bytes) {
+            (Some(width), Some(settled)) if width as u64 != settled => Err(Error::InvalidOption {
+                option: "value_width_bytes",
+                reason: format!(
+                    "is {settled}, but law {:?} composes values of {width} bytes",
+                    &*self.name
+                ),
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// Composes two values of a key; a panic becomes a failure.

@@ -10,8 +10,8 @@ use super::traits::{Compose, Composed};
 
 /// Adds unsigned numbers of 64 bits, little-endian, modulo 2⁶⁴: a counter. Adding the two's complement of a number takes it away.
 ///
-/// Both values must have 8 bytes, or the law fails. Best used with
-/// [`KeyspaceOptions::value_width_bytes(8)`](crate::KeyspaceOptions::value_width_bytes), which refuses others when they are written.
+/// All values have 8 bytes; others are refused when they are written. Best used with
+/// [`KeyspaceOptions::value_width_bytes(8)`](crate::KeyspaceOptions::value_width_bytes), so that tables store no length a record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AddU64;
 
@@ -24,6 +24,10 @@ impl Compose for AddU64 {
     fn compose(&self, older: &[u8], newer: &[u8]) -> Result<Composed, LawFailure> {
         let sum = number(older, "older")?.wrapping_add(number(newer, "newer")?);
         Ok(Composed::Owned(sum.to_le_bytes().to_vec()))
+    }
+
+    fn value_width_bytes(&self) -> Option<usize> {
+        Some(size_of::<u64>())
     }
 }
 
@@ -44,6 +48,10 @@ impl Compose for MaxU64 {
         } else {
             Composed::Older
         })
+    }
+
+    fn value_width_bytes(&self) -> Option<usize> {
+        Some(size_of::<u64>())
     }
 }
 

@@ -25,6 +25,13 @@ pub trait Compose: Send + Sync {
     /// # Errors
     /// Whatever the author cannot compose. A failure, or a panic, is the error of the read that needed the value.
     fn compose(&self, older: &[u8], newer: &[u8]) -> Result<Composed, LawFailure>;
+
+    /// The one width, in bytes, of all values the law composes. A put, a merge or an ingest of another is refused before anything is logged
+    /// ([`Error::LawValueWidth`](crate::Error::LawValueWidth)), and so is a new keyspace of another value width. Asked once, when the law is
+    /// given. Default: any width.
+    fn value_width_bytes(&self) -> Option<usize> {
+        None
+    }
 }
 
 impl<F> Compose for F
@@ -43,6 +50,11 @@ pub trait ComposeWithKey: Send + Sync {
     /// # Errors
     /// As [`Compose::compose`].
     fn compose(&self, key: &[u8], older: &[u8], newer: &[u8]) -> Result<Composed, LawFailure>;
+
+    /// As [`Compose::value_width_bytes`].
+    fn value_width_bytes(&self) -> Option<usize> {
+        None
+    }
 }
 
 impl<F> ComposeWithKey for F

@@ -100,7 +100,7 @@ impl FileSystem for StdFs {
     }
 
     fn open_append(&self, path: &Path) -> Result<Box<dyn WritableFile>, FsError> {
-        let open = OpenOptions::new().append(true).create(true).open(path);
+        let open = check_regular(path).and_then(|()| OpenOptions::new().append(true).create(true).open(path));
         Ok(Box::new(StdFile {
             file: BufWriter::with_capacity(
                 WRITE_BUFFER_LEN_BYTES,
@@ -135,6 +135,7 @@ impl FileSystem for StdFs {
 
     fn sync_file(&self, path: &Path) -> Result<(), FsError> {
         let sync = || {
+            check_regular(path)?;
             let mut file = OpenOptions::new().read(true).write(true).open(path)?;
             write_over_itself(&mut file)?;
             file.sync_all()
@@ -183,13 +184,13 @@ impl FileSystem for StdFs {
     }
 
     fn lock_exclusive(&self, path: &Path) -> Result<Box<dyn LockGuard>, LockError> {
-        let open = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(path);
-        let mut file = open.context(Operation::Lock, path)?;
+        let open = || {
+            check_regular(path)?;
+            let mut options = OpenOptions::new();
+            let options = options.read(true).write(true).create(true).truncate(false);
+            options.open(path)
+        };
+        let mut file = open().context(Operation::Lock, path)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(held(&mut file, path)),
@@ -222,13 +223,25 @@ impl FileSystem for StdFs {
     }
 }
 
-/// Opens a file for reading; a directory is an error here, not at the first read.
+/// Opens a regular file for reading.
 fn open_file(path: &Path) -> io::Result<File> {
-    let file = File::open(path)?;
-    if file.metadata()?.is_dir() {
-        return Err(io::ErrorKind::IsADirectory.into());
+    check_regular(path)?;
+    File::open(path)
+}
+
+/// Refuses what is there but no regular file, before it is opened: opening a pipe waits for its other end, and a directory would be
+/// an error only at the first read. What is not there is left to the call that opens it.
+fn check_regular(path: &Path) -> io::Result<()> {
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() => Ok(()),
+        Ok(metadata) if metadata.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+        Ok(_) => Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "expected a regular file, found a pipe, a socket or a device",
+        )),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
     }
-    Ok(file)
 }
 
 /// Makes the system believe that all of a file is to be written to disk, by writing what it reads. Zeros are left alone: most of

@@ -43,7 +43,9 @@ fn a_failure_is_the_error_of_its_key_alone_in_every_read() {
             if flushes & 2 != 0 {
                 db.flush().expect("flush");
             }
-            let expected = format!("keyspace \"touchy\": law \"touchy\" gave no value for key \"k\": {said}");
+            let expected = format!(
+                "keyspace \"touchy\": law \"touchy\" gave no value for key \"k\": {said}; to get out, put or delete the key"
+            );
             for is_reopened in [false, true] {
                 if is_reopened {
                     db.reopen();

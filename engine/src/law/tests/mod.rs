@@ -6,6 +6,7 @@ mod failing;
 mod random;
 mod semantics;
 mod unknown;
+mod width;
 
 use crate::tests::TestDb;
 use crate::{AppendBytes, Composed, Keyspace, KeyspaceOptions, LawFailure};

@@ -17,6 +17,39 @@ fn room_that_is_not_there_is_an_error_and_leaves_no_file() {
     assert!(!fs.exists(&path).unwrap());
 }
 
+/// A pipe in the place of a file once made an open wait for ever.
+#[test]
+fn what_is_no_regular_file_is_refused_without_waiting() {
+    let dir = tempdir().unwrap();
+    let fs = StdFs::new();
+    let (pipe, socket) = (dir.path().join("pipe"), dir.path().join("socket"));
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    for (path, word) in [
+        (pipe.as_path(), "regular file"),
+        (&socket, "regular file"),
+        (dir.path(), "directory"),
+    ] {
+        let said = [
+            fs.open_map(path).map(drop).map_err(|error| error.to_string()),
+            fs.read(path).map(drop).map_err(|error| error.to_string()),
+            fs.open_append(path).map(drop).map_err(|error| error.to_string()),
+            fs.sync_file(path).map_err(|error| error.to_string()),
+            fs.lock_exclusive(path)
+                .map(drop)
+                .map_err(|error| error.to_string()),
+            fs.lock_shared(path).map(drop).map_err(|error| error.to_string()),
+        ];
+        for outcome in said {
+            let said = outcome.unwrap_err();
+            assert!(
+                said.contains(word) && said.contains(path.to_str().unwrap()),
+                "{said}"
+            );
+        }
+    }
+}
+
 #[test]
 fn a_second_lock_is_refused_in_the_same_process_and_names_it() {
     let dir = tempdir().unwrap();
