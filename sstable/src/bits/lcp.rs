@@ -12,6 +12,7 @@
 //! are long; the compiler makes two vector compares of it.
 
 use super::BitStr;
+use super::shift::{BLOCK_LEN_BYTES, common_blocks};
 use super::window::{byte_of, window57};
 
 /// Bytes compared at a time while strings agree.
@@ -118,10 +119,15 @@ fn common_bits_inside(a: &[u8], a_start: u64, b: &[u8], b_start: u64, len: u64) 
         let (a, b) = (&a[byte_of(a_start + head)..], &b[byte_of(b_start + head)..]);
         return head + common_bits_in_bytes(a, b, len - head);
     }
-    while at + BLOCK_BITS <= len
-        && block_at(a, a_start + at).is_some_and(|block| block_at(b, b_start + at) == Some(block))
-    {
-        at += BLOCK_BITS;
+    if len > BLOCK_BITS {
+        // The second string's bytes as they are, the first one's shifted to them.
+        let head = b_start.wrapping_neg() & 7;
+        let first = u64::from((window57(a, a_start) ^ window57(b, b_start)).leading_zeros());
+        if first < 57 {
+            return first;
+        }
+        let aligned = &b[byte_of(b_start + head)..byte_of(b_start + len)];
+        at = head + BLOCK_BITS * common_blocks(a, a_start + head, aligned) as u64;
     }
     while at < len {
         let step = (len - at).min(57);
@@ -211,15 +217,4 @@ fn order_bits_inside(
 }
 
 /// Bits that are shifted and compared at once in strings that lie differently.
-const BLOCK_BITS: u64 = 256;
-
-/// 256 bits from `at` on; `None` where the bytes end right behind them.
-#[inline(always)]
-fn block_at(bytes: &[u8], at: u64) -> Option<[u8; 32]> {
-    let shift = at & 7;
-    let bytes: &[u8; 33] = bytes.get(byte_of(at)..)?.first_chunk()?;
-    // Two shifts, so that a shift by nothing is none by eight.
-    Some(std::array::from_fn(|lane| {
-        bytes[lane] << shift | bytes[lane + 1] >> 1 >> (7 - shift)
-    }))
-}
+const BLOCK_BITS: u64 = 8 * BLOCK_LEN_BYTES as u64;

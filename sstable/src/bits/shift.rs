@@ -1,4 +1,4 @@
-//! Copying bits to a byte position: whole bytes out of a string that starts inside a byte.
+//! Bits that start inside a byte as whole bytes: copied to a byte position, or compared with bytes.
 //!
 //! ```text
 //! from     aaabbbbb cccddddd eeefffff        start 3, 16 bits
@@ -55,25 +55,21 @@ unsafe fn shift_lanes_avx2(to: *mut u8, from: &[u8], shift: u64) {
     unsafe { shift_lanes(to, from, shift) };
 }
 
+/// Bytes shifted at once: one bound to check, and vectors where the processor has them.
+pub(super) const BLOCK_LEN_BYTES: usize = 64;
+
 /// Writes `from.len() - 1` bytes to `to`, each made of two neighbours; `shift` is 1 to 7.
 #[inline(always)]
 unsafe fn shift_lanes(to: *mut u8, from: &[u8], shift: u64) {
     let whole = from.len() - 1;
-    let high_lanes = LANES * (0xff << shift & 0xff);
-    let low_lanes = LANES * (0xff >> (8 - shift));
-    let shifted = |at: usize| {
-        let here = load_le(from, at);
-        let next = load_le(from, at + 1);
-        here << shift & high_lanes | next >> (8 - shift) & low_lanes
-    };
     let mut at = 0;
-    while at + 32 <= whole {
-        let words = [shifted(at), shifted(at + 8), shifted(at + 16), shifted(at + 24)];
-        // SAFETY: `at + 32 <= whole`.
+    while let Some(block) = from[at..].first_chunk::<{ BLOCK_LEN_BYTES + 1 }>() {
+        let shifted = shift_block(block, shift);
+        // SAFETY: the block and a byte more lie in `from`, so that `at + BLOCK_LEN_BYTES <= whole`.
         let to = unsafe { to.add(at) };
         // SAFETY: as said; words are little-endian in memory on every target this crate accepts.
-        unsafe { to.cast::<[u64; 4]>().write_unaligned(words) };
-        at += 32;
+        unsafe { to.cast::<[u64; BLOCK_LEN_BYTES / 8]>().write_unaligned(shifted) };
+        at += BLOCK_LEN_BYTES;
     }
     while at < whole {
         // SAFETY: `at < whole`.
@@ -84,7 +80,54 @@ unsafe fn shift_lanes(to: *mut u8, from: &[u8], shift: u64) {
     }
 }
 
+/// The bytes of a block, each made of itself and the one behind it; `shift` is 1 to 7.
 #[inline(always)]
-fn load_le(bytes: &[u8], at: usize) -> u64 {
-    u64::from_le_bytes(*bytes[at..].first_chunk().expect("eight bytes are left"))
+fn shift_block(block: &[u8; BLOCK_LEN_BYTES + 1], shift: u64) -> [u64; BLOCK_LEN_BYTES / 8] {
+    let high_lanes = LANES * (0xff << shift & 0xff);
+    let low_lanes = LANES * (0xff >> (8 - shift));
+    let (here, next) = (block.first_chunk(), block.last_chunk());
+    let (here, next): (&[u8; BLOCK_LEN_BYTES], &[u8; BLOCK_LEN_BYTES]) =
+        (here.expect("a byte less"), next.expect("a byte less"));
+    let (here, next) = (words(here), words(next));
+    std::array::from_fn(|lane| here[lane] << shift & high_lanes | next[lane] >> (8 - shift) & low_lanes)
+}
+
+#[inline(always)]
+fn words(bytes: &[u8; BLOCK_LEN_BYTES]) -> [u64; BLOCK_LEN_BYTES / 8] {
+    let words = bytes.as_chunks::<8>().0;
+    std::array::from_fn(|word| u64::from_le_bytes(words[word]))
+}
+
+/// How many blocks of [`BLOCK_LEN_BYTES`] from bit `start` of `bytes` on, which is inside a byte, are the same as `aligned`'s, before the
+/// first that differs or for which there are not enough bytes.
+pub(super) fn common_blocks(bytes: &[u8], start: u64, aligned: &[u8]) -> usize {
+    let from = &bytes[byte_of(start).min(bytes.len())..];
+    #[cfg(target_arch = "x86_64")]
+    if aligned.len() >= WIDE_FROM_BYTES && std::is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has the feature.
+        return unsafe { common_lanes_avx2(from, start & 7, aligned) };
+    }
+    common_lanes(from, start & 7, aligned)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn common_lanes_avx2(from: &[u8], shift: u64, aligned: &[u8]) -> usize {
+    common_lanes(from, shift, aligned)
+}
+
+/// [`common_blocks`] of bytes from the one on in which the bits start.
+#[inline(always)]
+fn common_lanes(from: &[u8], shift: u64, aligned: &[u8]) -> usize {
+    let mut count = 0;
+    for block in aligned.as_chunks::<BLOCK_LEN_BYTES>().0 {
+        let Some(from) = from[count * BLOCK_LEN_BYTES..].first_chunk() else { break };
+        let (shifted, block) = (shift_block(from, shift), words(block));
+        let differing = shifted.iter().zip(block).fold(0, |all, (a, b)| all | (a ^ b));
+        if differing != 0 {
+            break;
+        }
+        count += 1;
+    }
+    count
 }
