@@ -10,7 +10,8 @@
 //!
 //! **Events.** Everything unusual that can be foreseen (the next block start, the end, the next dead record)
 //! is one countdown of frames; at zero the source goes the general way. So the fast path pays one test for all
-//! of it. Everything else the fast path sees as a frame that does not fit, and gives up before it
+//! of it. An input whose values say their width otherwise than the output's counts apart: each of its frames is an event, most of
+//! which are read by the fast path of the input's own shape. Everything else the fast path sees as a frame that does not fit, and gives up before it
 //! has changed anything.
 //!
 //! **The head.** Five words, never copied. A key unit `q` of the literal lies at payload position `bias + q`,
@@ -27,7 +28,7 @@ use tephra_sstable::elias_fano::EliasFanoIter;
 use tephra_sstable::front_coding::frame::read_frame;
 use tephra_sstable::ordinal_bitmap::OrdinalBitmap;
 use tephra_sstable::writer::framing::Readable;
-use tephra_sstable::{BackspaceCode, EncodedView, FormatError, Frame, KeyCursor, Rule};
+use tephra_sstable::{BackspaceCode, EncodedView, FormatError, Frame, KeyCursor, Rule, StreamMeta};
 
 use super::code::ENDED;
 use super::emit::Place;
@@ -120,8 +121,32 @@ pub(super) struct Source<'a, U: Lane, H: History<U>> {
     prefix: U::Owned,
     /// Rebuilds keys for whom nothing else knows them; goes on where it stood. See [`Source::decode_key`].
     decoder: Option<Box<KeyCursor<'a, U>>>,
+    shape: FrameShape,
+    /// Frames until the next event, where they are of their own shape: the countdown is zero then.
+    own_shape_left: u64,
+}
+
+/// How the frames of an input are to those of the output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FrameShape {
     /// Frames follow each other in the output as they do here, so the fast path may read them.
-    has_native_frames: bool,
+    Output,
+    /// Only how values say their width differs: frames are read by the fast path for that, one at a time.
+    OwnWidths,
+    /// Everything goes the general way.
+    Foreign,
+}
+
+impl FrameShape {
+    fn new(meta: &StreamMeta, declared_width: Option<u64>) -> Self {
+        let is_readable = meta.common_width.is_none_or(|width| width <= meta.extent_units)
+            && meta.policy.backspace == BackspaceCode::default();
+        match (is_readable, meta.common_width == declared_width) {
+            (true, true) => Self::Output,
+            (true, false) => Self::OwnWidths,
+            (false, _) => Self::Foreign,
+        }
+    }
 }
 
 impl<'a, U: Lane, H: History<U>> Source<'a, U, H> {
@@ -157,9 +182,8 @@ impl<'a, U: Lane, H: History<U>> Source<'a, U, H> {
             prefix: U::Owned::default(),
             decoder: None,
             event_is_block_start: false,
-            has_native_frames: meta.common_width == declared_width
-                && meta.common_width.is_none_or(|width| width <= meta.extent_units)
-                && meta.policy.backspace == BackspaceCode::default(),
+            shape: FrameShape::new(meta, declared_width),
+            own_shape_left: 0,
         };
         source.advance_general(false)?;
         Ok(source)
@@ -257,10 +281,14 @@ impl<'a, U: Lane, H: History<U>> Source<'a, U, H> {
         self.bounds
     }
 
-    /// Goes on where the fast path gave up: quickly over a block start of common shape, else the general way.
+    /// Goes on where the fast path gave up: quickly over a frame of the input's own shape and over a block start of common
+    /// shape, else the general way.
     #[cold]
     #[inline(never)]
     pub(super) fn advance_slowly(&mut self) -> Result<(), MergeError> {
+        if self.own_shape_left > 0 && self.advance_in_own_shape() {
+            return Ok(());
+        }
         let at_block_start = self.head.countdown == 0 && self.event_is_block_start && !self.head.is_joined();
         if !at_block_start {
             return self.advance_general(false);
@@ -277,6 +305,23 @@ impl<'a, U: Lane, H: History<U>> Source<'a, U, H> {
         let block_end = ordinal.saturating_add(self.records_per_block());
         self.plan_event(ordinal + 1, block_end);
         Ok(())
+    }
+
+    /// The fast path over a frame that is not of the output's shape. False changes nothing.
+    fn advance_in_own_shape(&mut self) -> bool {
+        let (bounds, mut head) = (self.bounds(), self.head);
+        // No event is due.
+        head.countdown = 1;
+        let advanced = match bounds.is_common {
+            true => Self::advance_fast::<true>(&mut head, &mut self.history, &bounds),
+            false => Self::advance_fast::<false>(&mut head, &mut self.history, &bounds),
+        };
+        if advanced {
+            self.head = head;
+            self.own_shape_left -= 1;
+            self.event_ordinal += 1;
+        }
+        advanced
     }
 
     /// The fast path over a block start, whose lead is the retained length itself.
@@ -410,13 +455,17 @@ impl<'a, U: Lane, H: History<U>> Source<'a, U, H> {
     /// Sets the countdown to the next foreseeable event at or behind the frame of record `ordinal`.
     fn plan_event(&mut self, ordinal: u64, block_end: u64) {
         let mut event = block_end.min(self.ordinals.end);
-        self.event_is_block_start = block_end < self.ordinals.end && self.has_native_frames;
+        self.event_is_block_start = block_end < self.ordinals.end && self.shape == FrameShape::Output;
         if let Some(dead) = self.dead {
             let next_dead = dead.next_dead(ordinal);
             self.event_is_block_start &= next_dead > event;
             event = event.min(next_dead);
         }
-        if self.head.is_joined() || !self.has_native_frames {
+        self.own_shape_left = 0;
+        if self.head.is_joined() || self.shape != FrameShape::Output {
+            if !self.head.is_joined() && self.shape == FrameShape::OwnWidths {
+                self.own_shape_left = event - ordinal;
+            }
             event = ordinal;
             self.event_is_block_start = false;
         }

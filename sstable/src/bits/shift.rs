@@ -121,7 +121,9 @@ fn common_lanes_avx2(from: &[u8], shift: u64, aligned: &[u8]) -> usize {
 fn common_lanes(from: &[u8], shift: u64, aligned: &[u8]) -> usize {
     let mut count = 0;
     for block in aligned.as_chunks::<BLOCK_LEN_BYTES>().0 {
-        let Some(from) = from[count * BLOCK_LEN_BYTES..].first_chunk() else { break };
+        let Some(from) = from[count * BLOCK_LEN_BYTES..].first_chunk() else {
+            break;
+        };
         let (shifted, block) = (shift_block(from, shift), words(block));
         let differing = shifted.iter().zip(block).fold(0, |all, (a, b)| all | (a ^ b));
         if differing != 0 {

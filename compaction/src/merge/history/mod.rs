@@ -1,7 +1,7 @@
 //! What a source remembers of the key it stands at, so that the next one can be checked against it.
 //!
 //! ```text
-//! Spans       where the key's units lie in the payload: 16 spans, then flattened into one buffer
+//! Spans       where the key's units lie in the payload: 64 spans, then flattened into one buffer
 //! Certified   nothing: order is checked only where the boundary falls inside the current literal
 //! Buffer      the key itself, copied (the baseline, and the oracle of the others)
 //! ```

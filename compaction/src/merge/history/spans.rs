@@ -10,7 +10,7 @@
 //!                                   new literal's start, nothing is written
 //! ```
 //!
-//! The stack holds 16 spans. When it is full its units are appended to one owned buffer, `flat`, and the
+//! The stack holds 64 spans. When it is full its units are appended to one owned buffer, `flat`, and the
 //! stack starts anew behind them; so each literal is copied at most once, and scratch never exceeds the longest key, which
 //! a buffer of the key itself never does with less.
 //!
@@ -25,8 +25,8 @@ use super::super::lane::Lane;
 use super::super::source::Head;
 use super::{Continues, History, Next, judge};
 
-/// Spans that fit before the key is flattened: more than nearly all keys have, and 256 bytes.
-pub(in super::super) const SPANS_MAX: usize = 16;
+/// Spans that fit before the key is flattened: more than nearly all keys have, and a kibibyte.
+pub(in super::super) const SPANS_MAX: usize = 64;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Span {
