@@ -55,7 +55,7 @@ pub(super) struct LoserTree<'a, U: Lane, H: History<U>> {
     /// Losers of the nodes `1..k`; place 0 holds the winner.
     players: Vec<Player>,
     output: Output<U>,
-    /// Among equal keys the newest comes first.
+    /// Among equal keys the newest comes first and stands; otherwise the oldest does, and the law is asked.
     newest_first: bool,
     /// A key, where a law or the first record behind a cut asks for it; kept for the next one.
     key: U::Owned,
@@ -124,8 +124,8 @@ impl<'a, U: Lane, H: History<U>> LoserTree<'a, U, H> {
         while progress.keys < budget && !self.is_done() {
             if self.output.record_count() > 0 && self.output.is_as_declared() {
                 let has_run = match self.output.declared_width() {
-                    Some(_) => self.step_fast::<L, true>(budget, &mut progress)?,
-                    None => self.step_fast::<L, false>(budget, &mut progress)?,
+                    Some(_) => self.step_fast::<true>(budget, &mut progress)?,
+                    None => self.step_fast::<false>(budget, &mut progress)?,
                 };
                 if has_run {
                     continue;
@@ -174,7 +174,7 @@ impl<'a, U: Lane, H: History<U>> LoserTree<'a, U, H> {
 
     /// Writes records until one is unusual or the budget is spent. Never stops between a key and its duplicates.
     /// Whether it went on to a run, behind which it may be called again.
-    fn step_fast<L: Law<U>, const COMMON: bool>(
+    fn step_fast<const COMMON: bool>(
         &mut self,
         budget: u64,
         progress: &mut Progress,
@@ -199,7 +199,7 @@ impl<'a, U: Lane, H: History<U>> LoserTree<'a, U, H> {
                 if winner.code == ENDED || progress.keys + keys == budget || head.is_joined() {
                     break;
                 }
-                if !L::REPLACES && is_repeated::<U>(players, winner.source) {
+                if !*newest_first && is_repeated::<U>(players, winner.source) {
                     break;
                 }
                 if streak == RUN_FROM {

@@ -14,11 +14,12 @@
 //! * Input bytes stay pinned until the merger is dropped; a mapped file may be unlinked meanwhile.
 
 use std::fmt;
+use std::marker::PhantomData;
 
 use tephra_sstable::EncodedStream;
 
 use super::input::MergeInput;
-use super::kernel::{Kernel, Strategy};
+use super::kernel::{Compared, Encoded, Kernel, Strategy};
 use super::lane::Lane;
 use super::output::Output;
 use super::progress::Progress;
@@ -34,11 +35,14 @@ use crate::error::MergeError;
 pub trait MergeUnit: Lane {}
 impl<U: Lane> MergeUnit for U {}
 
-/// Merges encoded streams of one policy into the batch encoding of their union.
-pub struct Merger<'a, U: MergeUnit, L: Law<U>> {
+/// Merges encoded streams of one policy into the batch encoding of their union. `K` says which code does it: the
+/// mergers for use, or these and others to compare them with ([`Merger::with_strategy`]).
+#[expect(private_bounds, reason = "the two sets of mergers are all there are")]
+pub struct Merger<'a, U: MergeUnit, L: Law<U>, K: Kernel<U> = Encoded<'a, U>> {
     law: L,
-    kernel: Kernel<'a, U>,
+    kernel: K,
     state: State,
+    inputs: PhantomData<MergeInput<'a, U>>,
 }
 
 #[derive(Debug)]
@@ -55,7 +59,7 @@ impl<'a, U: MergeUnit, L: Law<U>> Merger<'a, U, L> {
     /// No inputs, different policies, wrong metadata, a dead set or range that does not fit its input, a
     /// broken first record.
     pub fn new(inputs: &[MergeInput<'a, U>], law: L) -> Result<Self, MergeError> {
-        Self::with_strategy(inputs, law, Strategy::Encoded)
+        Self::bounded(inputs, law, u64::MAX)
     }
 
     /// As [`Merger::new`], for outputs that are cut at about `cut_bytes` of payload: no more room than that is made
@@ -64,9 +68,12 @@ impl<'a, U: MergeUnit, L: Law<U>> Merger<'a, U, L> {
     /// # Errors
     /// As [`Merger::new`].
     pub fn bounded(inputs: &[MergeInput<'a, U>], law: L, cut_bytes: u64) -> Result<Self, MergeError> {
-        Self::start(inputs, law, Strategy::Encoded, cut_bytes)
+        let output = output_for(inputs, cut_bytes)?;
+        Ok(Self::start(law, Encoded::new::<L>(inputs, output, false)?))
     }
+}
 
+impl<'a, U: MergeUnit, L: Law<U>> Merger<'a, U, L, Compared<'a, U>> {
     /// As [`Merger::new`], in a chosen way: for comparisons.
     ///
     /// # Errors
@@ -76,37 +83,40 @@ impl<'a, U: MergeUnit, L: Law<U>> Merger<'a, U, L> {
         law: L,
         strategy: Strategy,
     ) -> Result<Self, MergeError> {
-        Self::start(inputs, law, strategy, u64::MAX)
+        let output = output_for(inputs, u64::MAX)?;
+        Ok(Self::start(law, Compared::new::<L>(inputs, output, strategy)?))
     }
+}
 
-    fn start(
-        inputs: &[MergeInput<'a, U>],
-        law: L,
-        strategy: Strategy,
-        cut_bytes: u64,
-    ) -> Result<Self, MergeError> {
-        let policy = inputs.first().ok_or(MergeError::NoInputs)?.stream.meta.policy;
-        for (input, given) in inputs.iter().enumerate() {
-            let found = given.stream.meta.policy;
-            if found != policy {
-                let (expected, found) = (Box::new(policy), Box::new(found));
-                return Err(MergeError::PolicyMismatch {
-                    input,
-                    expected,
-                    found,
-                });
-            }
-            given.validate(input)?;
+/// Checks that inputs go together; gives the output that they fill.
+fn output_for<U: MergeUnit>(inputs: &[MergeInput<'_, U>], cut_bytes: u64) -> Result<Output<U>, MergeError> {
+    let policy = inputs.first().ok_or(MergeError::NoInputs)?.stream.meta.policy;
+    for (input, given) in inputs.iter().enumerate() {
+        let found = given.stream.meta.policy;
+        if found != policy {
+            let (expected, found) = (Box::new(policy), Box::new(found));
+            return Err(MergeError::PolicyMismatch {
+                input,
+                expected,
+                found,
+            });
         }
-        let declared = declared_width(&policy, inputs.iter().map(|input| &input.stream.meta));
-        let metas = inputs.iter().map(|input| &input.stream.meta);
-        let output = Output::new(policy, declared, metas, cut_bytes)?;
-        let kernel = Kernel::new::<L>(inputs, output, strategy)?;
-        Ok(Self {
+        given.validate(input)?;
+    }
+    let metas = || inputs.iter().map(|input| &input.stream.meta);
+    let declared = declared_width(&policy, metas());
+    Output::new(policy, declared, metas(), cut_bytes)
+}
+
+#[expect(private_bounds, reason = "the two sets of mergers are all there are")]
+impl<U: MergeUnit, L: Law<U>, K: Kernel<U>> Merger<'_, U, L, K> {
+    fn start(law: L, kernel: K) -> Self {
+        Self {
             law,
             kernel,
             state: State::Running,
-        })
+            inputs: PhantomData,
+        }
     }
 
     /// Writes up to `budget` distinct keys.
@@ -174,7 +184,7 @@ impl<'a, U: MergeUnit, L: Law<U>> Merger<'a, U, L> {
     }
 }
 
-impl<U: MergeUnit, L: Law<U>> fmt::Debug for Merger<'_, U, L> {
+impl<U: MergeUnit, L: Law<U>, K: Kernel<U>> fmt::Debug for Merger<'_, U, L, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Merger")
             .field("law", &self.law.name())

@@ -34,6 +34,8 @@ pub(super) struct TwoWay<'a, U: Lane, H: History<U>> {
     older: Source<'a, U, H>,
     newer: Source<'a, U, H>,
     output: Output<U>,
+    /// Of two equal keys the newer one stands; no law is asked.
+    replaces: bool,
     /// A key, where a law or the first record behind a cut asks for it; kept for the next one.
     key: U::Owned,
 }
@@ -43,12 +45,14 @@ impl<'a, U: Lane, H: History<U>> TwoWay<'a, U, H> {
         older: &MergeInput<'a, U>,
         newer: &MergeInput<'a, U>,
         output: Output<U>,
+        replaces: bool,
     ) -> Result<Self, MergeError> {
         let declared = output.declared_width();
         Ok(Self {
             older: Source::new(older, 0, declared)?,
             newer: Source::new(newer, 1, declared)?,
             output,
+            replaces,
             key: U::Owned::default(),
         })
     }
@@ -70,8 +74,8 @@ impl<'a, U: Lane, H: History<U>> TwoWay<'a, U, H> {
         while progress.keys < budget && !self.is_done() {
             if self.output.record_count() > 0 && self.output.is_as_declared() {
                 let has_run = match self.output.declared_width() {
-                    Some(_) => self.step_fast::<L, true>(budget, &mut progress)?,
-                    None => self.step_fast::<L, false>(budget, &mut progress)?,
+                    Some(_) => self.step_fast::<true>(budget, &mut progress)?,
+                    None => self.step_fast::<false>(budget, &mut progress)?,
                 };
                 if has_run {
                     continue;
@@ -104,7 +108,7 @@ impl<'a, U: Lane, H: History<U>> TwoWay<'a, U, H> {
 
     /// Writes records until one is unusual or the budget is spent. Whether it went on to a run, behind which it may
     /// be called again.
-    fn step_fast<L: Law<U>, const COMMON: bool>(
+    fn step_fast<const COMMON: bool>(
         &mut self,
         budget: u64,
         progress: &mut Progress,
@@ -113,6 +117,7 @@ impl<'a, U: Lane, H: History<U>> TwoWay<'a, U, H> {
             older,
             newer,
             output,
+            replaces,
             key: _,
         } = self;
         let (older_bounds, newer_bounds) = (older.bounds(), newer.bounds());
@@ -193,7 +198,7 @@ impl<'a, U: Lane, H: History<U>> TwoWay<'a, U, H> {
                 }
                 let parting = part::<U>(left.suffix(&older_bounds, lcp), right.suffix(&newer_bounds, lcp));
                 if parting.left == parting.right {
-                    if !L::REPLACES {
+                    if !*replaces {
                         break;
                     }
                     write!(right, newer_bounds);
@@ -230,6 +235,7 @@ impl<'a, U: Lane, H: History<U>> TwoWay<'a, U, H> {
             older,
             newer,
             output,
+            replaces: _,
             key,
         } = self;
         let order = match older.head.code.cmp(&newer.head.code) {
