@@ -17,7 +17,6 @@ fn commands_that_create_nothing(db: &str) -> Vec<Vec<&str>> {
         vec!["delete-range", "--db", db, "--all"],
         vec!["merge", "--db", db, "k", "v"],
         vec!["keyspaces", "list", "--db", db],
-        vec!["keyspaces", "create", "--db", db, "k"],
         vec!["keyspaces", "drop", "--db", db, "k"],
         vec!["compact", "--db", db],
         vec!["checkpoint", "--db", db, "copy"],

@@ -143,6 +143,73 @@ fn csv_columns_are_named_or_numbered_and_the_row_is_the_default_value() {
     assert_eq!(place.run("count --db first").good(), "3\n");
 }
 
+/// Quotes that are not closed once took the rest of the file into one value.
+#[test]
+fn csv_quotes_that_do_not_close_are_named_by_the_line_where_they_open() {
+    let place = Place::new();
+    for (text, words) in [
+        (
+            "id,name\n1,a\n2,\"b\n3,c\n4,d\n",
+            &["q.csv:3:", "never closed"][..],
+        ),
+        ("id,name\n1,a\n2,\"", &["q.csv:3:", "never closed"]),
+        (
+            "id,name\n1,\"a\n2,\"b\"\n3,c\n",
+            &["q.csv:2:", "closes on line 3", "goes on"],
+        ),
+        (
+            "id,name\n1,\"a\"b\n",
+            &["q.csv:2:", "closes on line 2", "doubled"],
+        ),
+        ("\"id,name\n1,a\n", &["q.csv:1:", "never closed"]),
+    ] {
+        place.file("q.csv", text);
+        place.run("load q.csv --db db").bad(REFUSED, words);
+        place.file("q.csv", text.replace('\n', "\r\n").replace(',', ";"));
+        place.run("load q.csv --db db --delimiter ;").bad(REFUSED, words);
+    }
+    assert!(!place.path("db").exists());
+    // What is really closed later is a value of several lines, and a quote in the middle of one is a quote.
+    place.file("q.csv", "id,name\n1,\"a\n2,\"\"b\"\"\n\"\n3,5\" pipe\n");
+    place.run("load q.csv --db db").good();
+    assert_eq!(
+        place.run("scan --db db").good(),
+        "1\ta\\n2,\"b\"\\n\n3\t5\" pipe\n"
+    );
+}
+
+#[test]
+fn line_ends_of_either_kind_end_no_value_and_the_last_line_of_a_key_wins() {
+    let place = Place::new();
+    let lines = ["k,first", "other,x", "k,last"];
+    for (number, end) in ["\n", "\r\n"].into_iter().enumerate() {
+        for (format, separator) in [("csv", ","), ("tsv", "\t")] {
+            let text = lines.map(|line| line.replace(',', separator)).join(end);
+            for (last, text) in [("open", text.clone()), ("closed", text + end)] {
+                let file = format!("{number}-{last}.{format}");
+                place.file(&file, text);
+                let header = if format == "csv" { "--no-header" } else { "" };
+                let said = place.run(&format!("load {file} --db {file}.db {header}")).good();
+                assert!(said.starts_with("3 records"), "{said}");
+                let scanned = place.run(&format!("scan --db {file}.db")).good();
+                assert_eq!(scanned, "k\tlast\nother\tx\n", "{file}");
+            }
+        }
+    }
+    place.file("named.tsv", "id\tv\r\n1\tx\r\n");
+    place.run("load named.tsv --db named --header --key v").good();
+    assert_eq!(place.run("scan --db named").good(), "x\t1\n");
+    // A value that ends in a CR is written with an escape; one within a value is a byte like others.
+    place.file("cr.tsv", "a\tx\\r\r\nb\tx\ry\n");
+    place.run("load cr.tsv --db cr --escaped").good();
+    assert_eq!(place.run("scan --db cr").good(), "a\tx\\r\nb\tx\\ry\n");
+    let help = place.run("load --help").good();
+    assert!(
+        help.contains("last line of a key wins") && help.contains("CR LF"),
+        "{help}"
+    );
+}
+
 #[test]
 fn csv_without_a_header_and_with_other_delimiters() {
     let place = Place::new();
@@ -191,7 +258,9 @@ fn what_scan_prints_as_json_or_in_another_form_can_be_loaded_again() {
     place.run("load in.tsv --db one").good();
     let expected = place.run("scan --db one").good();
     for (number, (print, file, read)) in [
-        ("--json", "out.jsonl", "--escaped"),
+        ("--json", "out.jsonl", ""),
+        ("--json --escaped", "out.jsonl", "--escaped"),
+        ("", "out.tsv", "--escaped"),
         ("--hex", "out.tsv", "--hex"),
         ("--base64", "out.tsv", "--base64"),
         ("--json --hex", "out.jsonl", "--hex"),
@@ -208,6 +277,61 @@ fn what_scan_prints_as_json_or_in_another_form_can_be_loaded_again() {
             "{print}"
         );
     }
+}
+
+/// Keys and values that JSON, escapes or both could garble come back from `scan --json | load --format jsonl` as they were.
+#[test]
+fn json_is_the_bytes_themselves_or_digits_and_is_loaded_as_it_was_printed() {
+    let place = Place::new();
+    for (key, value) in [
+        (r"a\\b\t", r#"x\\"y"#),
+        (r"\x00\xff", r"\xc3"),
+        (r"text \xe2\x98\x83", r"\x1b[31m"),
+        ("digits", r"\x80"),
+    ] {
+        place
+            .tephra(["put", "--create", "--db", "db", "-e", key, value])
+            .good();
+    }
+    let printed = place.run("scan --db db --json").good();
+    assert_eq!(
+        printed,
+        "{\"key_hex\":\"00ff\",\"value_hex\":\"c3\"}\n\
+         {\"key\":\"a\\\\b\\t\",\"value\":\"x\\\\\\\"y\"}\n\
+         {\"key\":\"digits\",\"value_hex\":\"80\"}\n\
+         {\"key\":\"text \u{2603}\",\"value\":\"\\u001b[31m\"}\n"
+    );
+    let output = place.piped("load - --format jsonl --db copy", printed.as_bytes());
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert_eq!(
+        place.run("scan --db copy --hex").good(),
+        place.run("scan --db db --hex").good()
+    );
+    assert_eq!(
+        place.run("get --db db digits --json").good(),
+        "{\"key\":\"digits\",\"value_hex\":\"80\"}\n"
+    );
+    assert!(
+        place
+            .run("scan --db db --json --keys-only")
+            .good()
+            .starts_with("{\"key_hex\":\"00ff\"}\n")
+    );
+    for (line, words) in [
+        (
+            "{\"key_hex\":\"0\",\"value\":\"\"}",
+            &["bad.jsonl:1:", "key_hex", "hexadecimal"][..],
+        ),
+        (
+            "{\"key\":\"k\",\"value_hex\":\"xy\"}",
+            &["bad.jsonl:1:", "value_hex", "hexadecimal"],
+        ),
+        ("{\"value\":\"v\"}", &["bad.jsonl:1:", "no column \"key\""]),
+    ] {
+        place.file("bad.jsonl", line);
+        place.run("load bad.jsonl --db bad").bad(REFUSED, words);
+    }
+    assert!(!place.path("bad").exists());
 }
 
 #[test]
@@ -255,7 +379,43 @@ fn values_may_be_numbers_and_may_be_merged() {
     // Without the form they are text, of another width than the keyspace's: nothing is written.
     place
         .run("load hits.csv --db db --keyspace counters --merge")
-        .bad(USAGE, &["counters", "values of 8 bytes", "1 to 1 bytes"]);
+        .bad(
+            REFUSED,
+            &[
+                "counters",
+                "values of 8 bytes",
+                "values of 1 byte;",
+                "--value-form number",
+            ],
+        );
+    // JSON is merged, not put; a whole row is no number.
+    place.file(
+        "hits.jsonl",
+        "{\"key\":\"back\",\"value\":2}\n{\"key\":\"back\",\"value\":\"3\"}\n",
+    );
+    place
+        .run("load hits.jsonl --db db --keyspace counters --merge --value-form number")
+        .good();
+    assert_eq!(
+        place
+            .run("get --db db --keyspace counters --value-form number back")
+            .good(),
+        "6\n"
+    );
+    place
+        .run("load hits.jsonl --db db --keyspace counters --merge --value-form number --key key")
+        .bad(REFUSED, &["counters", "values of 8 bytes"]);
+    place.file(
+        "log.jsonl",
+        "{\"key\":\"rows\",\"n\":1}\n{\"key\":\"rows\",\"n\":2}\n",
+    );
+    place
+        .run("load log.jsonl --db db --keyspace log --merge --key key")
+        .good();
+    assert_eq!(
+        place.run("get --db db --keyspace log rows").good(),
+        "{\"key\":\"rows\",\"n\":1}{\"key\":\"rows\",\"n\":2}\n"
+    );
     place
         .run("load hits.csv --db db --merge")
         .bad(REFUSED, &["default keyspace", "no composition law"]);
@@ -267,7 +427,7 @@ fn values_may_be_numbers_and_may_be_merged() {
         .bad(REFUSED, &["no database", "nowhere"]);
     place
         .run("load hits.csv --db db --keyspace routes")
-        .bad(USAGE, &["routes", "bit strings"]);
+        .bad(REFUSED, &["routes", "bit strings"]);
     place.run("load hits.csv --db db --keyspace made").good();
     assert_eq!(place.run("count --db db --keyspace made").good(), "2\n");
 }
@@ -359,6 +519,10 @@ fn what_is_no_record_is_named_by_line_and_nothing_is_made() {
         ("load ok.csv --db db --header --no-header", &["--no-header"]),
         ("load ok.csv --db db --delimiter ab", &["one ASCII character"]),
         (
+            "load ok.csv --db db --delimiter \"",
+            &["--delimiter", "neither a quote"],
+        ),
+        (
             "load ok.csv --db db --format tsv --delimiter ;",
             &["--delimiter", "tsv"],
         ),
@@ -370,6 +534,10 @@ fn what_is_no_record_is_named_by_line_and_nothing_is_made() {
         ("load ok.csv --db db --format xml", &["xml"]),
     ] {
         place.run(args).bad(USAGE, words);
+    }
+    for end in ["\n", "\r", ""] {
+        let args = ["load", "ok.csv", "--db", "db", "--delimiter", end];
+        place.tephra(args).bad(USAGE, &["--delimiter", "nor a line end"]);
     }
     assert!(!place.path("db").exists(), "{:?}", place.names());
 }

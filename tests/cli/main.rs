@@ -12,10 +12,12 @@
 mod bench;
 mod demo;
 mod dump;
+mod exit_codes;
 mod general;
 mod keyspaces;
 mod load;
 mod look_after;
 mod read;
+mod streams;
 mod support;
 mod write;

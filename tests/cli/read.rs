@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use super::support::{NO, Place, REFUSED, USAGE, answer};
+use super::support::{CLOSED, NO, Place, REFUSED, USAGE, answer};
 
 #[test]
 fn scan_takes_prefix_bounds_direction_and_limit() {
@@ -94,7 +94,7 @@ fn a_reader_that_stops_ends_the_command_quietly() {
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     let answer = answer(output);
-    assert_eq!((answer.code, answer.err.as_str()), (0, ""));
+    assert_eq!((answer.code, answer.err.as_str()), (CLOSED, ""));
 }
 
 #[test]
@@ -207,10 +207,10 @@ fn keyspaces_are_read_by_name_and_bit_strings_as_digits() {
         .bad(NO, &["not found"]);
     place
         .run("get --db db --keyspace routes 012")
-        .bad(USAGE, &["0s and 1s", "012"]);
+        .bad(REFUSED, &["0s and 1s", "012"]);
     place
         .run("scan --db db --keyspace routes --hex")
-        .bad(USAGE, &["bit strings"]);
+        .bad(REFUSED, &["bit strings"]);
     place.run("get --db db --keyspace nowhere k").bad(
         REFUSED,
         &["no keyspace \"nowhere\"", "(default), counters, log, routes"],
@@ -266,7 +266,7 @@ fn without_a_law_what_is_possible_is_done_and_the_rest_is_said() {
     // A dump would not be whole: it says so, makes no file, and what helps.
     place
         .run("dump --db db all.dump")
-        .bad(USAGE, &["names", "longest", "Compact"]);
+        .bad(REFUSED, &["names", "longest", "Compact"]);
     assert!(!place.path("all.dump").exists());
     place
         .run("merge --db db --keyspace names a x")
@@ -286,4 +286,52 @@ fn without_a_law_what_is_possible_is_done_and_the_rest_is_said() {
     let listed = place.run("keyspaces list --db copy").good();
     assert!(listed.contains("law longest"), "{listed}");
     assert_eq!(place.run("get --db copy --keyspace names b").good(), "now\n");
+}
+
+/// What is no number of 8 bytes was once printed as text among numbers, with exit code 0.
+#[test]
+fn what_is_no_number_is_an_error_that_names_key_and_width() {
+    let place = Place::with_keyspaces();
+    place.run("put --db db --value-form number zeta 7").good();
+    place
+        .run("put --db db --value-form number aardvark 18446744073709551615")
+        .good();
+    let scanned = place.run("scan --db db --value-form number");
+    assert_eq!(
+        (scanned.code, scanned.out.as_str()),
+        (REFUSED, "aardvark\t18446744073709551615\n")
+    );
+    for word in ["value of key alpha", "has 1 byte,", "--value-form"] {
+        assert!(scanned.err.contains(word), "{word}: {}", scanned.err);
+    }
+    for json in ["", "--json"] {
+        place
+            .run(&format!("get --db db {json} --value-form number alpha"))
+            .bad(REFUSED, &["value of key alpha", "1 byte"]);
+        place
+            .run(&format!("scan --db db {json} --prefix beta --key-form number"))
+            .bad(USAGE, &["prefix", "beta"]);
+        place
+            .run(&format!(
+                "scan --db db {json} --limit 1 --key-form number --reverse"
+            ))
+            .bad(REFUSED, &["key zeta", "4 bytes", "--key-form"]);
+    }
+    // Bytes as they are need no form.
+    assert_eq!(
+        place.run("get --db db --raw --value-form number alpha").good(),
+        "1"
+    );
+    assert_eq!(
+        place
+            .run("scan --db db --keys-only --value-form number")
+            .good()
+            .lines()
+            .count(),
+        6
+    );
+    assert_eq!(
+        place.run("get --db db --value-form number zeta --json").fact()["value"],
+        "7"
+    );
 }

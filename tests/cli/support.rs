@@ -14,6 +14,8 @@ pub(crate) const NO: i32 = 1;
 pub(crate) const USAGE: i32 = 2;
 /// A database or a file refused.
 pub(crate) const REFUSED: i32 = 3;
+/// Nobody reads standard output any more.
+pub(crate) const CLOSED: i32 = 141;
 
 pub(crate) struct Place {
     folder: tempfile::TempDir,

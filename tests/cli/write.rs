@@ -94,7 +94,7 @@ fn merge_composes_by_the_law_and_says_where_there_is_none() {
         .bad(REFUSED, &["the default keyspace", "no composition law"]);
     place
         .run("merge --db db --keyspace routes 0 1")
-        .bad(USAGE, &["routes", "bit strings"]);
+        .bad(REFUSED, &["routes", "bit strings"]);
     place.run("merge --db nowhere k 1").bad(REFUSED, &["no database"]);
 }
 
@@ -127,4 +127,74 @@ fn a_key_over_its_limit_is_refused_with_the_limit() {
         .run("load long.tsv --db db")
         .bad(REFUSED, &["long.tsv:1:", "16777216", "16777217"]);
     assert_eq!(place.run("count --db db").good(), "4\n");
+}
+
+#[test]
+fn values_and_operands_come_from_files_and_standard_input() {
+    let place = Place::with_keyspaces();
+    let every_byte: Vec<u8> = (0..=255).collect();
+    place.file("bytes", &every_byte);
+    place.run("put --db db photo --value-file bytes").good();
+    let raw = place.piped("get --db db photo --raw", b"");
+    assert_eq!(raw.stdout, every_byte);
+    // In the plain form every byte counts, also a line end; in others the text is a line.
+    for (args, input, expected) in [
+        (
+            "put --db db k --value-file -",
+            &b"two\nlines\n"[..],
+            "two\\nlines\\n\n",
+        ),
+        ("put --db db k --value-file -", b"", "\n"),
+        (
+            "put --db db k --value-file - --hex --key-form plain",
+            b"00FF\r\n",
+            "\\x00\\xff\n",
+        ),
+        (
+            "put --db db k --value-file - --value-form escaped",
+            b"a\\tb\n",
+            "a\\tb\n",
+        ),
+        ("put --db db k -", b"unread", "-\n"),
+    ] {
+        let output = place.piped(args, input);
+        assert_eq!(output.status.code(), Some(0), "{args}: {output:?}");
+        assert_eq!(place.run("get --db db k").good(), expected, "{args}");
+    }
+    place.file("five", "5\n");
+    place
+        .run("merge --db db --keyspace counters --value-form number front --value-file five")
+        .good();
+    let merged = place
+        .run("get --db db --keyspace counters --value-form number front")
+        .good();
+    assert_eq!(merged, "16\n");
+    for (args, code, words) in [
+        ("put --db db k", USAGE, &["VALUE"][..]),
+        ("put --db db k v --value-file bytes", USAGE, &["--value-file"]),
+        (
+            "merge --db db --keyspace log k v --value-file bytes",
+            USAGE,
+            &["--value-file"],
+        ),
+        (
+            "put --db db k --value-file none",
+            REFUSED,
+            &["none", "No such file"],
+        ),
+        ("put --db db k --value-file db", REFUSED, &["db is a directory"]),
+        (
+            "put --db db k --value-file five --hex --key-form plain",
+            REFUSED,
+            &["five", "value", "hexadecimal"],
+        ),
+        (
+            "merge --db db --keyspace log k --value-file bytes --value-form number",
+            REFUSED,
+            &["bytes", "operand", "number"],
+        ),
+    ] {
+        place.run(args).bad(code, words);
+    }
+    assert_eq!(place.run("get --db db k").good(), "-\n");
 }

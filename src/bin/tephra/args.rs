@@ -31,18 +31,23 @@ taken byte for byte; with --escaped they are read in the printed form, so that w
 loaded again. --hex and --base64 read and print those forms instead. Keyspaces of bit strings take and
 print 0s and 1s.
 
+With --json the strings are the bytes themselves where these are UTF-8; others stand in hexadecimal digits in
+fields `key_hex` and `value_hex`, which `load --format jsonl` reads.
+
 Nothing is written by surprise: `get`, `scan`, `count`, `dump`, `verify`, `stats` and `keyspaces list` open
-a database for reading only; only `load`, `put --create`, `checkpoint`, `restore`, `repair`, `bench` and
-`demo` ever make one. Answers go to standard output, everything else to standard error; colours and
+a database for reading only; only `load`, `put --create`, `keyspaces create`, `checkpoint`, `restore`,
+`repair`, `bench` and `demo` ever make one. Answers go to standard output, everything else to standard error; colours and
 progress bars show on a terminal alone, and NO_COLOR turns colours off.
 
 Exit codes:
   0    done
   1    the answer is no: `get` found no such key, `verify` found damage, `repair` lost something, a claim
        of `demo` or `bench` did not hold, `stress` found a promise broken
-  2    the command line is wrong, or asks for what the keyspace is not made for
-  3    a database, a file or standard output refused: the message says which and why
-  130  interrupted: what `compact` had finished stays";
+  2    the command line is wrong: an option, an argument or their combination
+  3    a database, a file or standard output refused, or holds or lacks what the command needs: the message says
+       which and why
+  130  interrupted: what `compact` had finished stays
+  141  standard output was closed before everything was written (`| head`); nothing is said";
 
 /// An embedded, ordered key-value store, from the command line.
 #[derive(Debug, Parser)]
@@ -59,7 +64,7 @@ pub(crate) enum Command {
     /// Puts the records of a TSV, CSV or JSON-lines file, creating database and keyspace if there are none
     ///
     /// All of the input is checked before anything is written: a line that is no record is an error with its number. Of records with the
-    /// same key the last one wins.
+    /// same key the last one wins; with --merge they are merged, in order.
     Load(Load),
     /// Writes everything in a database to one file: exact, checked, with an end mark
     Dump(Dump),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
-use tephradb::{Db, Durability, Options};
+use tephradb::{Db, Durability, ExistingKeyspace, Options};
 
 use crate::failure::{Failure, Result};
 use crate::space::Space;
@@ -21,7 +21,7 @@ pub(crate) struct Database {
 pub(crate) struct Place {
     #[command(flatten)]
     pub(crate) database: Database,
-    /// A keyspace of it [default: the default keyspace]
+    /// A keyspace of it [default: the default keyspace, which is shown as (default)]
     #[arg(long, value_name = "NAME")]
     pub(crate) keyspace: Option<String>,
 }
@@ -71,10 +71,21 @@ pub(crate) fn open_to_write(path: &Path) -> Result<Db> {
     Ok(Db::open(path, small_writes())?)
 }
 
-/// The default keyspace has no name; this stands for it where people read.
+/// The default keyspace has no name; this stands for it where people read, and is taken for it where they write.
+const SHOWN_DEFAULT: &str = "(default)";
+
+/// The keyspace of a name, if there is one. A program may have made one that is really called `(default)`; it comes first.
+pub(crate) fn existing_keyspace(db: &Db, name: &str) -> Result<Option<ExistingKeyspace>> {
+    Ok(match db.existing_keyspace(name)? {
+        None if name == SHOWN_DEFAULT => db.existing_keyspace("")?,
+        found => found,
+    })
+}
+
+/// A keyspace's name for people.
 pub(crate) fn shown_name(name: &str) -> String {
     if name.is_empty() {
-        "(default)".to_owned()
+        SHOWN_DEFAULT.to_owned()
     } else {
         crate::escape::escape(name.as_bytes())
     }

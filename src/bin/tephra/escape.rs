@@ -11,6 +11,7 @@
 //! holds no TAB and no line end, so lines of KEY TAB VALUE can be taken apart.
 
 use std::fmt::Write;
+use std::path::Path;
 
 /// The printable form.
 pub(crate) fn escape(bytes: &[u8]) -> String {
@@ -31,9 +32,27 @@ pub(crate) fn escape(bytes: &[u8]) -> String {
     text
 }
 
+/// A path for people: printable, whatever its name holds.
+pub(crate) fn shown(path: &Path) -> String {
+    printable(&path.to_string_lossy()).replace('\n', "\\n")
+}
+
+/// Text of lines, in which what must not reach a terminal is escaped. Not to be read back: a backslash stays as it is.
+pub(crate) fn printable(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        if is_printable(character) || character == '\n' {
+            shown.push(character);
+        } else {
+            push_bytes(&mut shown, character.encode_utf8(&mut [0; 4]).as_bytes());
+        }
+    }
+    shown
+}
+
 /// Whether a character may reach a terminal: no control character, nothing that turns the direction of the text or
 /// separates lines.
-fn is_printable(c: char) -> bool {
+pub(crate) fn is_printable(c: char) -> bool {
     !c.is_control()
         && !matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

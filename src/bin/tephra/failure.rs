@@ -4,8 +4,8 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::escape::escape;
-use crate::form::BadForm;
+use crate::escape::{escape, shown};
+use crate::form::{BadForm, NUMBER_LEN_BYTES};
 use crate::output::counted;
 
 pub(crate) type Result<T> = std::result::Result<T, Failure>;
@@ -19,26 +19,26 @@ pub(crate) enum Failure {
     #[error("the database is not sound: {}, listed above", counted(*problem_count as u64, "problem"))]
     Unsound { problem_count: usize },
 
-    #[error("{} is not sound: {problem_count} problem(s), listed above", path.display())]
+    #[error("{} is not sound: {}, listed above", shown(path), counted(*problem_count as u64, "problem"))]
     UnsoundTable { path: PathBuf, problem_count: usize },
 
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {source}", shown(path))]
     Table {
         path: PathBuf,
         source: tephradb::tables::TableError,
     },
 
-    #[error("{}: there is no block {block}: it has {block_count}", path.display())]
+    #[error("{}: there is no block {block}: it has {block_count}", shown(path))]
     NoBlock {
         path: PathBuf,
         block: u64,
         block_count: u64,
     },
 
-    #[error("{} lies in the database's directory: choose another place", path.display())]
+    #[error("{} lies in the database's directory: choose another place", shown(path))]
     IntoTheDatabase { path: PathBuf },
 
-    #[error("{} holds what could be read: {} lost or doubtful, listed above", into.display(), counted(*count as u64, "thing"))]
+    #[error("{} holds what could be read: {} lost or doubtful, listed above", shown(into), counted(*count as u64, "thing"))]
     NotAllRepaired { into: PathBuf, count: usize },
 
     #[error("a claim does not hold: {claim}")]
@@ -54,8 +54,30 @@ pub(crate) enum Failure {
         source: BadForm,
     },
 
+    /// What the command line asks for, whatever files and databases hold.
     #[error("{reason}")]
     Usage { reason: String },
+
+    /// What a database or an input is not made for.
+    #[error("{reason}")]
+    Unfit { reason: String },
+
+    #[error("{}: no {what}: {source}", shown(path))]
+    Content {
+        path: PathBuf,
+        what: &'static str,
+        source: BadForm,
+    },
+
+    #[error(
+        "the {what} of key {} has {}, a number has {NUMBER_LEN_BYTES}: print it in another form than --{what}-form number",
+        escape(key), counted(*len_bytes as u64, "byte")
+    )]
+    NoNumber {
+        what: &'static str,
+        key: Vec<u8>,
+        len_bytes: usize,
+    },
 
     #[error("{}{}", .0, hint(.0))]
     Database(#[from] tephradb::Error),
@@ -68,9 +90,9 @@ pub(crate) enum Failure {
     },
 
     #[error(
-        "{} left out, whose values only a law that this command does not know could compose", counted(*key_count, "key")
+        "{} left out, without a value that a law could compose. The first: {first}{}", counted(*key_count, "key"), hint(first)
     )]
-    LeftOut { key_count: u64 },
+    LeftOut { key_count: u64, first: tephradb::Error },
 
     #[error("interrupted; what was finished stays")]
     Interrupted,
@@ -78,30 +100,33 @@ pub(crate) enum Failure {
     #[error("{name} is no whole dump: {reason}")]
     Dump { name: String, reason: String },
 
-    #[error("cannot {operation} {}: {source}", path.display())]
+    #[error("cannot {operation} {}: {source}", shown(path))]
     File {
         operation: &'static str,
         path: PathBuf,
         source: io::Error,
     },
 
-    #[error("{} is a directory, not a regular file", path.display())]
+    #[error("{} is a directory, not a regular file", shown(path))]
     NotAFile { path: PathBuf },
 
-    #[error("{}:{line}: {reason}", path.display())]
+    #[error("{}:{line}: {reason}", shown(path))]
     Line {
         path: PathBuf,
         line: u64,
         reason: String,
     },
 
-    #[error("{} changed while it was read: {before} records, then {after}", path.display())]
+    #[error("{} changed while it was read: {}, then {after}", shown(path), counted(*before, "record"))]
     Changed { path: PathBuf, before: u64, after: u64 },
 
-    #[error("{} is in the way: {what} wants a directory that does not exist or is empty", path.display())]
+    #[error(
+        "{} is in the way: {what} wants a directory that does not exist or is empty",
+        shown(path)
+    )]
     InTheWay { what: &'static str, path: PathBuf },
 
-    #[error("{} is there already, and nothing is written over", path.display())]
+    #[error("{} is there already, and nothing is written over", shown(path))]
     Exists { path: PathBuf },
 
     #[error("no data: {}; name the file with --data", reason)]
@@ -142,12 +167,19 @@ impl Failure {
             | Failure::NotAllRepaired { .. }
             | Failure::Wrong { .. }
             | Failure::Broken { .. } => 1,
-            Failure::Argument { .. } | Failure::NoBlock { .. } | Failure::Usage { .. } => 2,
+            Failure::Argument { .. }
+            | Failure::Usage { .. }
+            | Failure::Database(tephradb::Error::InvalidOption { .. }) => 2,
             Failure::Interrupted => 130,
-            failure if failure.is_closed_pipe() => 0,
+            // What a shell says of a command that SIGPIPE has ended.
+            failure if failure.is_closed_pipe() => 141,
             Failure::Database(_)
             | Failure::Table { .. }
             | Failure::IntoTheDatabase { .. }
+            | Failure::NoBlock { .. }
+            | Failure::Unfit { .. }
+            | Failure::Content { .. }
+            | Failure::NoNumber { .. }
             | Failure::NoKeyspace { .. }
             | Failure::LeftOut { .. }
             | Failure::Dump { .. }

@@ -13,6 +13,19 @@ use tempfile::TempDir;
 
 use crate::failure::{Failure, Result};
 
+/// Makes a write over a limit of the size of files (`ulimit -f`) an error of that write. By default the signal for it ends the process. It
+/// stays blocked in threads that are started from here on.
+pub(crate) fn make_size_limits_errors() {
+    #[cfg(unix)]
+    {
+        use nix::sys::signal::{SigSet, Signal};
+        let mut signals = SigSet::empty();
+        signals.add(Signal::SIGXFSZ);
+        // Where that is not possible, the signal does what it did.
+        let _ = signals.thread_block();
+    }
+}
+
 /// The name that stands for standard input and output.
 const STANDARD: &str = "-";
 
@@ -95,6 +108,15 @@ pub(crate) fn open_once(path: &Path) -> Result<(Box<dyn Read>, String)> {
         Box::new(File::open(path).map_err(failed)?),
         path.display().to_string(),
     ))
+}
+
+/// All that a file holds, or the first `len_bytes_max` bytes of it; `-` is standard input.
+pub(crate) fn read_all(path: &Path, len_bytes_max: u64) -> Result<Vec<u8>> {
+    let (from, _) = open_once(path)?;
+    let mut bytes = Vec::new();
+    let read = from.take(len_bytes_max).read_to_end(&mut bytes);
+    read.map_err(|error| file_failure("read", path, error))?;
+    Ok(bytes)
 }
 
 /// A new file that goes again unless it is finished. Never takes the place of one that is there.

@@ -6,18 +6,31 @@
 //! escaped    backslash escapes stand for bytes      what is printable as it is, the rest as escapes    (escape.rs)
 //! hex        pairs of digits, either case           pairs of digits, lower case
 //! base64     the standard alphabet, with padding    the same
-//! number     decimal, 64 bits, no sign              as a number if it has 8 bytes (little-endian), else as `escaped`
+//! number     decimal, 64 bits, no sign              as a number of 8 bytes, little-endian; what has another width is an error
 //! ```
+//!
+//! In JSON the plain form is the bytes themselves where they are UTF-8, since JSON has escapes of its own; other bytes are
+//! hexadecimal digits in a field whose name says so (`key_hex`, `value_hex`).
 //!
 //! What is printed in a form is read back in it: `plain` is printed as `escaped` because a terminal cannot take every byte.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use clap::{Args as ClapArgs, ValueEnum};
 use data_encoding::{BASE64, HEXLOWER, HEXLOWER_PERMISSIVE};
+use serde_json::Value;
+use tephradb::limits::VALUE_LEN_BYTES_MAX;
 
 use crate::escape::{BadEscape, escape, unescape};
 use crate::failure::{Failure, Result};
+use crate::files::read_all;
+
+/// Bytes of the longest text that may be a value: each byte an escape of four, and a line end. What is longer is cut, and so over the limit.
+const VALUE_TEXT_LEN_BYTES_MAX: u64 = 4 * VALUE_LEN_BYTES_MAX as u64 + 2;
+
+/// Bytes of a number.
+pub(crate) const NUMBER_LEN_BYTES: usize = size_of::<u64>();
 
 /// A form of bytes as text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -69,17 +82,14 @@ impl Form {
         }
     }
 
-    /// Bytes as text. Never holds a line end, a TAB or a control character.
-    pub(crate) fn show(self, bytes: &[u8]) -> String {
-        match self {
+    /// Bytes as text, if they have the form. Never holds a line end, a TAB or a control character.
+    pub(crate) fn show(self, bytes: &[u8]) -> Option<String> {
+        Some(match self {
             Form::Plain | Form::Escaped => escape(bytes),
             Form::Hex => HEXLOWER.encode(bytes),
             Form::Base64 => BASE64.encode(bytes),
-            Form::Number => match <[u8; 8]>::try_from(bytes) {
-                Ok(number) => u64::from_le_bytes(number).to_string(),
-                Err(_) => escape(bytes),
-            },
-        }
+            Form::Number => u64::from_le_bytes(bytes.try_into().ok()?).to_string(),
+        })
     }
 }
 
@@ -122,6 +132,55 @@ impl Forms {
         self.value_form.unwrap_or_else(|| self.common())
     }
 
+    /// A key as text.
+    pub(crate) fn show_key(&self, key: &[u8]) -> Result<String> {
+        show("key", self.key(), key, key)
+    }
+
+    /// The value of a key as text.
+    pub(crate) fn show_value(&self, key: &[u8], value: &[u8]) -> Result<String> {
+        show("value", self.value(), key, value)
+    }
+
+    /// A record as an object of JSON, or its key alone.
+    pub(crate) fn record_as_json(&self, key: &[u8], value: Option<&[u8]>) -> Result<Value> {
+        let mut record = serde_json::Map::new();
+        let parts = [("key", self.key(), Some(key)), ("value", self.value(), value)];
+        for (name, form, bytes) in parts {
+            let Some(bytes) = bytes else { continue };
+            match (form, std::str::from_utf8(bytes)) {
+                (Form::Plain, Ok(text)) => record.insert(name.to_owned(), text.into()),
+                (Form::Plain, Err(_)) => record.insert(hex_field(name), HEXLOWER.encode(bytes).into()),
+                (form, _) => record.insert(name.to_owned(), show(name, form, key, bytes)?.into()),
+            };
+        }
+        Ok(Value::Object(record))
+    }
+
+    /// The value or operand of a command: an argument, or what a file holds; `-` is standard input. A line end behind it belongs to the
+    /// value only in the plain form.
+    pub(crate) fn read_value_from(
+        &self,
+        what: &'static str,
+        argument: Option<OsString>,
+        file: Option<&Path>,
+    ) -> Result<Vec<u8>> {
+        let Some(path) = file else {
+            return self.read_value(what, argument.unwrap_or_default());
+        };
+        let text = read_all(path, VALUE_TEXT_LEN_BYTES_MAX)?;
+        if self.value() == Form::Plain {
+            return Ok(text);
+        }
+        let line = text.strip_suffix(b"\n").unwrap_or(&text);
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        self.value().read(line).map_err(|source| Failure::Content {
+            path: path.to_path_buf(),
+            what,
+            source,
+        })
+    }
+
     /// The bytes that a key among the arguments stands for. `what` names it in a message.
     pub(crate) fn read_key(&self, what: &'static str, argument: OsString) -> Result<Vec<u8>> {
         read_argument(self.key(), what, argument)
@@ -131,6 +190,19 @@ impl Forms {
     pub(crate) fn read_value(&self, what: &'static str, argument: OsString) -> Result<Vec<u8>> {
         read_argument(self.value(), what, argument)
     }
+}
+
+/// The field of JSON that holds in hexadecimal digits what is no text.
+pub(crate) fn hex_field(name: &str) -> String {
+    format!("{name}_hex")
+}
+
+fn show(what: &'static str, form: Form, key: &[u8], bytes: &[u8]) -> Result<String> {
+    form.show(bytes).ok_or_else(|| Failure::NoNumber {
+        what,
+        key: key.to_vec(),
+        len_bytes: bytes.len(),
+    })
 }
 
 fn read_argument(form: Form, what: &'static str, argument: OsString) -> Result<Vec<u8>> {
@@ -151,7 +223,7 @@ mod tests {
         let samples: [&[u8]; 5] = [b"", b"plain", b"\x00\xff\t\n\\", "\u{2603}".as_bytes(), &[7; 8]];
         for bytes in samples {
             for form in [Form::Escaped, Form::Hex, Form::Base64] {
-                let text = form.show(bytes);
+                let text = form.show(bytes).unwrap();
                 assert!(!text.contains(['\t', '\n']), "{form:?} {text}");
                 assert_eq!(
                     form.read(text.as_bytes()).ok().as_deref(),
@@ -162,11 +234,18 @@ mod tests {
         }
         for number in [0, 1, 255, u64::MAX] {
             let bytes = number.to_le_bytes();
-            assert_eq!(Form::Number.show(&bytes), number.to_string());
+            assert_eq!(Form::Number.show(&bytes), Some(number.to_string()));
             assert_eq!(
                 Form::Number.read(number.to_string().as_bytes()).ok(),
                 Some(bytes.to_vec())
             );
+        }
+    }
+
+    #[test]
+    fn numbers_have_eight_bytes() {
+        for len in (0..20).filter(|len| *len != NUMBER_LEN_BYTES) {
+            assert_eq!(Form::Number.show(&vec![b'1'; len]), None, "{len}");
         }
     }
 

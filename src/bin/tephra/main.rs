@@ -25,7 +25,7 @@
 //! ```
 //!
 //! Answers go to standard output, everything else to standard error. A reader that stops reading (`| head`) ends the
-//! command quietly.
+//! command quietly, as SIGPIPE would.
 
 mod args;
 mod bench;
@@ -58,21 +58,41 @@ use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
+use failure::Failure;
 
 fn main() -> ExitCode {
-    let args = args::Args::parse();
+    files::make_size_limits_errors();
     let mut out = BufWriter::new(io::stdout().lock());
-    let outcome = commands::run(args, &mut out).and_then(|()| out.flush().map_err(failure::Failure::Output));
-    match outcome {
+    let outcome = match args::Args::try_parse() {
+        Ok(args) => commands::run(args, &mut out),
+        Err(said) if said.use_stderr() => return refuse(&said),
+        Err(help) => write!(out, "{}", output::help(&help)).map_err(Failure::Output),
+    };
+    match outcome.and_then(|()| out.flush().map_err(Failure::Output)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             let _ = out.flush();
             if !failure.is_closed_pipe() {
                 // Nobody is left to tell if standard error is closed too.
                 let name = colour::on_errors(colour::Colour::Red, "tephra:");
-                let _ = writeln!(io::stderr(), "{name} {failure}");
+                let text = failure.to_string();
+                let _ = writeln!(io::stderr(), "{name} {}", escape::printable(&text));
             }
             failure.exit_code()
         }
     }
+}
+
+/// Says what is wrong with the command line. Colours go where the arguments that it repeats have some of their own.
+fn refuse(said: &clap::Error) -> ExitCode {
+    let text = said.render().to_string();
+    let shown = escape::printable(&text);
+    let are_plain =
+        std::env::args_os().all(|arg| escape::printable(&arg.to_string_lossy()) == arg.to_string_lossy());
+    let _ = if are_plain {
+        said.print()
+    } else {
+        io::stderr().write_all(shown.as_bytes())
+    };
+    Failure::Usage { reason: text }.exit_code()
 }

@@ -5,6 +5,7 @@ use std::io::Write;
 use clap::Args as ClapArgs;
 use serde_json::Value;
 
+use crate::escape::is_printable;
 use crate::failure::{Failure, Result};
 
 /// How facts are printed.
@@ -20,9 +21,31 @@ pub(crate) fn line(out: &mut dyn Write, text: impl std::fmt::Display) -> Result<
     writeln!(out, "{text}").map_err(Failure::Output)
 }
 
-/// Prints facts on a line.
+/// Prints facts on a line. What must not reach a terminal is escaped as JSON does it; only strings hold such.
 pub(crate) fn facts(out: &mut dyn Write, facts: &Value) -> Result<()> {
-    line(out, facts)
+    let text = facts.to_string();
+    if text.chars().all(is_printable) {
+        return line(out, text);
+    }
+    let mut escaped = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        if is_printable(character) {
+            escaped.push(character);
+        } else {
+            escaped.push_str(&format!("\\u{:04x}", u32::from(character)));
+        }
+    }
+    line(out, escaped)
+}
+
+/// A help text, in colours where standard output shows them.
+pub(crate) fn help(help: &clap::Error) -> String {
+    let text = help.render();
+    if crate::colour::are_on_output() {
+        text.ansi().to_string()
+    } else {
+        text.to_string()
+    }
 }
 
 /// `1 record`, `2 records`, `34,823 records`.
@@ -38,6 +61,16 @@ pub(crate) fn counted(count: u64, noun: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn facts_hold_nothing_that_a_terminal_obeys_and_mean_the_same() {
+        let fact = serde_json::json!({ "a\u{202e}": "\u{1b}[31m \u{9b} \u{7f} \u{2028} \u{2603} \\" });
+        let mut out = Vec::new();
+        facts(&mut out, &fact).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert!(text.trim_end().chars().all(is_printable), "{text}");
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), fact);
+    }
 
     #[test]
     fn nouns_follow_their_number() {

@@ -12,7 +12,7 @@ use std::ops::Bound;
 
 use tephradb::{BitStr, BitString, Cancel, Db, ExistingKeyspace};
 
-use crate::database::no_keyspace;
+use crate::database::{existing_keyspace, no_keyspace, shown_name};
 use crate::failure::{Failure, Result};
 use crate::form::{Form, Forms};
 use crate::span::Span;
@@ -31,7 +31,7 @@ pub(crate) struct Space {
 impl Space {
     /// The keyspace of a name, which must exist; the empty name is the default one's.
     pub(crate) fn open(db: &Db, name: &str) -> Result<Space> {
-        match db.existing_keyspace(name)? {
+        match existing_keyspace(db, name)? {
             Some(inner) => Ok(Space { inner }),
             None => Err(no_keyspace(db, name)),
         }
@@ -45,7 +45,7 @@ impl Space {
     pub(crate) fn check_forms(&self, forms: &Forms) -> Result<()> {
         let is_plain = forms.key() == Form::Plain && forms.value() == Form::Plain;
         if matches!(self.inner, ExistingKeyspace::Bits(_)) && !is_plain {
-            return Err(Failure::Usage {
+            return Err(Failure::Unfit {
                 reason: "a keyspace of bit strings has its keys and values as 0s and 1s, in no other form"
                     .into(),
             });
@@ -84,10 +84,10 @@ impl Space {
     pub(crate) fn merge(&self, key: &[u8], operand: &[u8]) -> Result<()> {
         match &self.inner {
             ExistingKeyspace::Bytes(keyspace) => Ok(keyspace.merge(key, operand)?),
-            ExistingKeyspace::Bits(keyspace) => Err(Failure::Usage {
+            ExistingKeyspace::Bits(keyspace) => Err(Failure::Unfit {
                 reason: format!(
-                    "keyspace {:?} holds bit strings, for which there are no laws to merge by",
-                    keyspace.name()
+                    "keyspace {} holds bit strings, for which there are no laws to merge by",
+                    shown_name(keyspace.name())
                 ),
             }),
         }
@@ -162,7 +162,7 @@ fn bits_of(what: &'static str, text: &[u8]) -> Result<BitString> {
         match byte {
             b'0' | b'1' => bits.push_bits(u64::from(byte - b'0'), 1),
             _ => {
-                return Err(Failure::Usage {
+                return Err(Failure::Unfit {
                     reason: format!(
                         "the keyspace holds bit strings: expected a {what} of 0s and 1s, found {:?}",
                         String::from_utf8_lossy(text)

@@ -18,6 +18,7 @@ use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 
+use crate::escape::shown;
 use crate::failure::Result;
 use page::Page;
 use setting::Setting;
@@ -40,8 +41,8 @@ pub(crate) fn run(args: &Demo, out: &mut dyn Write) -> Result<()> {
     let setting = Setting::find(args)?;
     let mut page = Page::new(out);
     page.line("tephra demo")?;
-    page.line(&format!("  data      {}", setting.data.display()))?;
-    page.line(&format!("  database  {}", setting.db.display()))?;
+    page.line(&format!("  data      {}", shown(&setting.data)))?;
+    page.line(&format!("  database  {}", shown(&setting.db)))?;
     let mut story = Story::begin(setting, &mut page)?;
     story.load(&mut page)?;
     story.merge(&mut page)?;

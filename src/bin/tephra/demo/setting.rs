@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 use super::Demo;
+use crate::escape::shown;
 use crate::failure::{Failure, Result};
 use crate::files::{Input, check_fresh, temporary_directory};
 use crate::load::{Plan, check};
@@ -71,11 +72,7 @@ fn find_data() -> Result<PathBuf> {
     let places = [PathBuf::from(DATA_FILE), built];
     let found = places.iter().find(|path| path.is_file()).cloned();
     found.ok_or_else(|| Failure::NoData {
-        reason: format!(
-            "there is neither {} nor {}",
-            places[0].display(),
-            places[1].display()
-        ),
+        reason: format!("there is neither {} nor {}", shown(&places[0]), shown(&places[1])),
     })
 }
 

@@ -13,6 +13,7 @@ use tephradb::{BitIngest, Db, Ingest, KeyspaceOptions};
 use super::format::KeyspaceHead;
 use super::reader::{Block, DumpReader, records_of_bits, records_of_bytes};
 use crate::database::{Database, small_writes};
+use crate::escape::shown;
 use crate::failure::{Failure, Result};
 use crate::figures::duration;
 use crate::files::{check_fresh, directory_beside, move_into_place, open_once};
@@ -68,7 +69,7 @@ pub(crate) fn restore(args: &Restore, out: &mut dyn Write) -> Result<()> {
             "{} of {} to {} in {}",
             counted(record_count, "record"),
             counted(keyspace_count, "keyspace"),
-            target.display(),
+            shown(target),
             duration(time)
         ),
     )
@@ -92,6 +93,7 @@ impl From<tephradb::Error> for Broken {
             // What only a dump that this command did not write can hold.
             tephradb::Error::IngestOrder { .. }
             | tephradb::Error::ValueWidth { .. }
+            | tephradb::Error::LawValueWidth { .. }
             | tephradb::Error::KeyTooLong { .. }
             | tephradb::Error::ValueTooLong { .. }
             | tephradb::Error::KeyspaceMismatch { .. }
@@ -194,8 +196,11 @@ fn fill(
                 let found = (names.len() as u64, record_total);
                 if found != (keyspace_count, record_count) {
                     return Err(Broken::Dump(format!(
-                        "its end mark counts {keyspace_count} keyspaces and {record_count} records, it holds {} and {}",
-                        found.0, found.1
+                        "its end mark counts {} and {}, it holds {} and {}",
+                        counted(keyspace_count, "keyspace"),
+                        counted(record_count, "record"),
+                        found.0,
+                        found.1
                     )));
                 }
                 db.close()?;

@@ -8,7 +8,8 @@ use serde_json::json;
 use tephradb::{BitString, Db, Error, ExistingKeyspace};
 
 use super::writer::DumpWriter;
-use crate::database::{Database, open_to_read};
+use crate::database::{Database, open_to_read, shown_name};
+use crate::escape::shown;
 use crate::failure::{Failure, Result};
 use crate::figures::duration;
 use crate::files::{Output, file_failure, is_standard};
@@ -79,7 +80,7 @@ pub(crate) fn dump(args: &Dump, out: &mut dyn Write) -> Result<()> {
             "{} of {} to {} in {}",
             counted(record_count, "record"),
             counted(keyspace_count, "keyspace"),
-            args.file.display(),
+            shown(&args.file),
             duration(time)
         ),
     )
@@ -128,10 +129,11 @@ fn write<W: Write>(db: &Db, out: W, failed: impl Fn(io::Error) -> Failure + Copy
 /// A dump that lacks a value would be none: where a law is missing, it says what to do first.
 fn whole_only(error: Error) -> Failure {
     match error {
-        Error::LawUnknown { keyspace, law } => Failure::Usage {
+        Error::LawUnknown { keyspace, law } => Failure::Unfit {
             reason: format!(
-                "keyspace {keyspace:?} holds several records of a key, which only its law {law:?} can compose, and this command does \
-                 not know it.\n  Compact the keyspace in the program that has the law; every key is one record then, and can be dumped"
+                "keyspace {} holds several records of a key, which only its law {law:?} can compose, and this command does \
+                 not know it.\n  Compact the keyspace in the program that has the law; every key is one record then, and can be dumped",
+                shown_name(&keyspace)
             ),
         },
         error => error.into(),

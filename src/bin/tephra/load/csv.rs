@@ -1,13 +1,14 @@
-//! Comma-separated values: quotes, doubled quotes, line ends within quotes, CR LF.
+//! Comma-separated values: quotes, doubled quotes, line ends within quotes. Lines end with LF, CR LF or CR; empty ones are passed over.
 
 use std::io::Read;
 
 use super::columns::{Column, places};
+use super::quotes::{QuoteError, Quotes};
 use super::records::{Plan, Row, RowError};
 use super::tsv::row_of;
 
 pub(super) struct CsvRows<R> {
-    reader: csv::Reader<R>,
+    reader: csv::Reader<Quotes<R>>,
     record: csv::ByteRecord,
     header: Option<Vec<String>>,
     key: Option<Column>,
@@ -20,7 +21,7 @@ impl<R: Read> CsvRows<R> {
         let mut reader = csv::ReaderBuilder::new()
             .has_headers(plan.has_header)
             .delimiter(plan.delimiter)
-            .from_reader(reader);
+            .from_reader(Quotes::new(reader, plan.delimiter));
         let header = if plan.has_header {
             let names = reader.byte_headers().map_err(error_of)?;
             // What some spreadsheets write in front of UTF-8.
@@ -74,7 +75,10 @@ impl<R: Read> CsvRows<R> {
 fn error_of(error: csv::Error) -> RowError {
     let line = error.position().map_or(1, csv::Position::line);
     match error.into_kind() {
-        csv::ErrorKind::Io(error) => RowError::Read(error),
+        csv::ErrorKind::Io(error) => match error.downcast::<QuoteError>() {
+            Ok(quote) => RowError::Line(quote.line, quote.reason),
+            Err(error) => RowError::Read(error),
+        },
         csv::ErrorKind::UnequalLengths {
             expected_len, len, ..
         } => RowError::Line(

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! {"key":"ash","value":"under 2 mm"}      what `tephra scan --json` prints
+//! {"key_hex":"00ff","value":"x"}          the same of what is no text: digits instead, whatever form was named
 //! {"time":17,"kind":"flush"}              --key time: the whole line is the value
 //! ["ash",2]                               columns by number: --key 1 --value 2
 //! ```
@@ -14,15 +15,24 @@ use std::io::BufRead;
 use serde_json::value::RawValue;
 
 use super::columns::Column;
-use super::records::{Plan, Row, RowError};
+use super::records::{Plan, Row, RowError, Text};
+use crate::form::{Form, hex_field};
 
 pub(super) struct JsonRows<R> {
     reader: R,
     line: String,
     line_number: u64,
-    key: Column,
-    /// `None`: the whole line.
-    value: Option<Column>,
+    key: From,
+    value: From,
+}
+
+/// Where in a line a key or a value is.
+enum From {
+    Column(Column),
+    /// A field of this name, or of that with digits in its place.
+    Field(&'static str),
+    /// The whole line.
+    Line,
 }
 
 /// The columns of a line.
@@ -33,17 +43,16 @@ enum Cells<'a> {
 
 impl<R: BufRead> JsonRows<R> {
     pub(super) fn new(reader: R, plan: &Plan) -> Self {
-        let named = |name: &str| Column::Name(name.to_owned());
         let value = match (&plan.key, &plan.value) {
-            (_, Some(value)) => Some(value.clone()),
-            (None, None) => Some(named("value")),
-            (Some(_), None) => None,
+            (_, Some(value)) => From::Column(value.clone()),
+            (None, None) => From::Field("value"),
+            (Some(_), None) => From::Line,
         };
         JsonRows {
             reader,
             line: String::new(),
             line_number: 0,
-            key: plan.key.clone().unwrap_or_else(|| named("key")),
+            key: plan.key.clone().map_or(From::Field("key"), From::Column),
             value,
         }
     }
@@ -82,17 +91,11 @@ impl<R: BufRead> JsonRows<R> {
             serde_json::from_str(text).map(Cells::Object)
         };
         let cells = cells.map_err(|error| format!("expected an object or an array of JSON: {error}"))?;
-        let key = cells.cell(&self.key)?;
-        if key.get() == "null" {
-            return Err(format!("{} is null: no key", self.key));
-        }
         Ok(Row {
-            key: text_of(key)?,
-            value: match &self.value {
-                Some(column) => text_of(cells.cell(column)?)?,
-                None => text.as_bytes().to_vec(),
-            },
-            is_whole: self.value.is_none(),
+            key: cells.text(&self.key, text)?.ok_or("the key is null: no key")?,
+            value: cells
+                .text(&self.value, text)?
+                .unwrap_or_else(|| Text::InForm(b"null".to_vec())),
         })
     }
 }
@@ -108,6 +111,29 @@ fn text_of(cell: &RawValue) -> Result<Vec<u8>, String> {
 }
 
 impl<'a> Cells<'a> {
+    /// What a line has at a place; `None` for null.
+    fn text(&self, from: &From, line: &str) -> Result<Option<Text>, String> {
+        let cell = match (from, self) {
+            (From::Line, _) => return Ok(Some(Text::Exact(line.as_bytes().to_vec()))),
+            (From::Column(column), _) => self.cell(column)?,
+            (From::Field(name), Cells::Object(fields)) if !fields.contains_key(*name) => {
+                let digits = hex_field(name);
+                let Some(cell) = fields.get(&digits) else {
+                    return Err(format!("no {}", Column::Name((*name).to_owned())));
+                };
+                let bytes = Form::Hex.read(&text_of(cell)?);
+                return bytes
+                    .map(|bytes| Some(Text::Exact(bytes)))
+                    .map_err(|error| format!("{digits}: {error}"));
+            }
+            (From::Field(name), _) => self.cell(&Column::Name((*name).to_owned()))?,
+        };
+        if cell.get() == "null" {
+            return Ok(None);
+        }
+        Ok(Some(Text::InForm(text_of(cell)?)))
+    }
+
     fn cell(&self, column: &Column) -> Result<&'a RawValue, String> {
         let cell = match (self, column) {
             (Cells::Object(fields), Column::Name(name)) => fields.get(name).copied(),

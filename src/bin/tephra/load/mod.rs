@@ -10,6 +10,7 @@
 mod columns;
 mod csv;
 mod json_lines;
+mod quotes;
 mod records;
 mod tsv;
 
@@ -21,7 +22,8 @@ use clap::{Args as ClapArgs, ValueEnum};
 use serde_json::json;
 use tephradb::{Db, Durability, ExistingKeyspace, Keyspace, KeyspaceOptions, Options};
 
-use crate::database::{Place, no_keyspace};
+use crate::database::{Place, existing_keyspace, no_keyspace, shown_name};
+use crate::escape::{escape, shown};
 use crate::failure::{Failure, Result};
 use crate::figures::duration;
 use crate::files::Input;
@@ -47,10 +49,14 @@ Examples:
   zcat dump.tsv.gz | tephra load - --db names --format tsv
 
 What the formats mean:
-  tsv    lines of KEY TAB VALUE; only the first TAB separates. With --key, --value or --header every TAB separates columns
-  csv    comma-separated, quoted as usual. The first line names the columns, unless --no-header
+  tsv    lines of KEY TAB VALUE; only the first TAB separates. With --key, --value or --header every TAB separates columns.
+         Lines end with LF or CR LF; a value that ends in a CR is written as an escape (--escaped)
+  csv    comma-separated, quoted as usual. The first line names the columns, unless --no-header. Lines end with LF, CR LF or CR,
+         empty ones are passed over. A quote that is never closed, or closed in the middle of a value, is an error
   jsonl  an object a line (columns by field) or an array a line (columns by number). Strings stand for their text, other values
-         for their JSON
+         for their JSON. Fields `key_hex` and `value_hex` stand in for `key` and `value`, as `scan --json` prints what is no text
+
+Keys may repeat, in one input as in the database: the last line of a key wins, or with --merge all are merged, in order.
 
 Columns are named, or numbered from 1. Without --key the first is the key (jsonl: the field `key`). Without --value the value is the
 second of two columns (jsonl without --key: the field `value`), and otherwise the whole row as JSON.";
@@ -126,9 +132,11 @@ pub(crate) struct Load {
 
 fn one_byte(text: &str) -> std::result::Result<u8, String> {
     match text.as_bytes() {
-        [byte] => Ok(*byte),
         b"\\t" => Ok(b'\t'),
-        _ => Err("expected one ASCII character".to_owned()),
+        [b'"' | b'\n' | b'\r'] | [] | [_, _, ..] => {
+            Err("expected one ASCII character, and neither a quote nor a line end".to_owned())
+        }
+        [byte] => Ok(*byte),
     }
 }
 
@@ -141,7 +149,7 @@ impl Load {
             .ok_or_else(|| Failure::Usage {
                 reason: format!(
                     "{}: name the format: --format tsv, csv or jsonl",
-                    self.file.display()
+                    shown(&self.file)
                 ),
             })?;
         let refuse = |option: &str, of: &str| {
@@ -202,39 +210,51 @@ pub(crate) fn run(args: &Load, out: &mut dyn Write) -> Result<()> {
             }),
         );
     }
-    let columns = columns.map_or_else(String::new, |names| format!("; columns: {}", names.join(", ")));
+    let columns = columns.map_or_else(String::new, |names| {
+        format!("; columns: {}", escape(names.join(", ").as_bytes()))
+    });
     line(
         out,
         format_args!(
             "{} from {} in {}{columns}",
             counted(loaded, "record"),
-            input.path().display(),
+            shown(input.path()),
             duration(time)
         ),
     )
 }
 
-/// Refuses an input with values of another width than the keyspace's, before any of it is written.
+/// Refuses an input with values of another width than the keyspace's or its law's, before any of it is written.
 fn check_fits(keyspace: &Keyspace, checked: &Checked) -> Result<()> {
-    match (keyspace.info().value_width_units, checked.value_lens_bytes) {
-        (Some(width), Some((shortest, longest))) if (shortest as u64, longest as u64) != (width, width) => {
-            Err(Failure::Usage {
-                reason: format!(
-                    "keyspace {:?} holds values of {}, the input has values of {shortest} to {longest} bytes",
-                    keyspace.name(),
-                    counted(width, "byte")
-                ),
-            })
-        }
-        _ => Ok(()),
+    let info = keyspace.info();
+    let width = info
+        .value_width_units
+        .or(info.law_value_width_bytes.map(|width| width as u64));
+    let (Some(width), Some((shortest, longest))) = (width, checked.value_lens_bytes) else {
+        return Ok(());
+    };
+    let (shortest, longest) = (shortest as u64, longest as u64);
+    if (shortest, longest) == (width, width) {
+        return Ok(());
     }
+    let found = match shortest == longest {
+        true => counted(longest, "byte"),
+        false => format!("{shortest} to {}", counted(longest, "byte")),
+    };
+    Err(Failure::Unfit {
+        reason: format!(
+            "keyspace {} holds values of {}, the input has values of {found}; numbers are read by --value-form number",
+            shown_name(keyspace.name()),
+            counted(width, "byte")
+        ),
+    })
 }
 
 /// The keyspace of a name, made with default settings where there is none; not so to merge, since only its law makes that possible.
 fn keyspace_to_load(db: &Db, name: &str, is_merge: bool) -> Result<Keyspace> {
-    match db.existing_keyspace(name)? {
+    match existing_keyspace(db, name)? {
         Some(ExistingKeyspace::Bytes(keyspace)) => Ok(keyspace),
-        Some(ExistingKeyspace::Bits(_)) => Err(Failure::Usage {
+        Some(ExistingKeyspace::Bits(_)) => Err(Failure::Unfit {
             reason: format!("keyspace {name:?} holds bit strings; load takes byte strings alone"),
         }),
         None if is_merge => Err(no_keyspace(db, name)),

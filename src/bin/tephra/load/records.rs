@@ -53,10 +53,16 @@ impl Plan {
 
 /// Key and value of a row as they stand in the input.
 pub(super) struct Row {
-    pub(super) key: Vec<u8>,
-    pub(super) value: Vec<u8>,
-    /// The value is the whole row, made here: it is in no form.
-    pub(super) is_whole: bool,
+    pub(super) key: Text,
+    pub(super) value: Text,
+}
+
+/// A key or a value of a row.
+pub(super) enum Text {
+    /// As it stands in the input, in the form that was named.
+    InForm(Vec<u8>),
+    /// The bytes themselves: a whole row, made here, or what the input says in hexadecimal digits of its own accord.
+    Exact(Vec<u8>),
 }
 
 /// Why there is no row.
@@ -125,19 +131,14 @@ impl Records {
             return Ok(None);
         };
         let key = self.read("key", self.key_form, row.key, KEY_LEN_BYTES_MAX)?;
-        let value_form = if row.is_whole {
-            Form::Plain
-        } else {
-            self.value_form
-        };
-        let value = self.read("value", value_form, row.value, VALUE_LEN_BYTES_MAX)?;
+        let value = self.read("value", self.value_form, row.value, VALUE_LEN_BYTES_MAX)?;
         Ok(Some((key, value)))
     }
 
-    fn read(&self, what: &str, form: Form, text: Vec<u8>, len_bytes_max: usize) -> Result<Vec<u8>> {
-        let bytes = match form {
-            Form::Plain => text,
-            form => form
+    fn read(&self, what: &str, form: Form, text: Text, len_bytes_max: usize) -> Result<Vec<u8>> {
+        let bytes = match (form, text) {
+            (Form::Plain, Text::InForm(bytes)) | (_, Text::Exact(bytes)) => bytes,
+            (form, Text::InForm(text)) => form
                 .read(&text)
                 .map_err(|error| self.refuse(format!("{what}: {error}")))?,
         };

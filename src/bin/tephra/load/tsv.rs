@@ -5,12 +5,12 @@
 //! A TAB B TAB C LF            with --key, --value or --header: every TAB separates
 //! ```
 //!
-//! The last line may lack its LF; a CR is part of the last column.
+//! The last line may lack its LF. A CR before an LF belongs to the line end; a value that ends in one is written with an escape.
 
 use std::io::BufRead;
 
 use super::columns::{ValueAt, places};
-use super::records::{Plan, Row, RowError};
+use super::records::{Plan, Row, RowError, Text};
 use super::row_as_json;
 
 pub(super) struct TsvRows<R> {
@@ -66,7 +66,10 @@ impl<R: BufRead> TsvRows<R> {
     }
 
     fn text(&self) -> &[u8] {
-        self.line.strip_suffix(b"\n").unwrap_or(&self.line)
+        match self.line.strip_suffix(b"\n") {
+            Some(text) => text.strip_suffix(b"\r").unwrap_or(text),
+            None => &self.line,
+        }
     }
 
     fn refuse<T>(&self, reason: impl Into<String>) -> Result<T, RowError> {
@@ -83,9 +86,8 @@ impl<R: BufRead> TsvRows<R> {
                 return self.refuse("expected KEY TAB VALUE, found no TAB");
             };
             return Ok(Some(Row {
-                key: text[..tab].to_vec(),
-                value: text[tab + 1..].to_vec(),
-                is_whole: false,
+                key: Text::InForm(text[..tab].to_vec()),
+                value: Text::InForm(text[tab + 1..].to_vec()),
             }));
         };
         let cells: Vec<&[u8]> = text.split(|&byte| byte == b'\t').collect();
@@ -118,14 +120,14 @@ pub(super) fn row_of(
 ) -> Result<Row, String> {
     let cell = |at: usize| {
         let cell = cells.get(at).map(|cell| cell.to_vec());
-        cell.ok_or_else(|| format!("no column {}, the row has {}", at + 1, cells.len()))
+        cell.map(Text::InForm)
+            .ok_or_else(|| format!("no column {}, the row has {}", at + 1, cells.len()))
     };
     Ok(Row {
         key: cell(key)?,
         value: match value {
             ValueAt::Column(at) => cell(at)?,
-            ValueAt::Row => row_as_json(cells, header)?,
+            ValueAt::Row => Text::Exact(row_as_json(cells, header)?),
         },
-        is_whole: value == ValueAt::Row,
     })
 }

@@ -1,12 +1,16 @@
 //! `tephra keyspaces`: lists, creates and drops keyspaces.
 
 use std::io::Write;
+use std::sync::Arc;
 
 use clap::{Args as ClapArgs, Subcommand};
 use serde_json::json;
-use tephradb::{Db, ExistingKeyspace, KeyspaceInfo, KeyspaceOptions};
+use tephradb::vfs::MemFs;
+use tephradb::{Db, ExistingKeyspace, KeyspaceInfo, KeyspaceOptions, Options};
 
-use crate::database::{Database, no_keyspace, open_to_read, open_to_write, shown_name};
+use crate::database::{
+    Database, existing_keyspace, no_keyspace, open_to_read, open_to_write, shown_name, small_writes,
+};
 use crate::failure::{Failure, Result};
 use crate::figures::grouped;
 use crate::output::{Json, facts, line};
@@ -30,7 +34,7 @@ pub(crate) struct Keyspaces {
 enum Action {
     /// Lists keyspaces with their settings, and about how many keys and bytes they hold
     List(List),
-    /// Creates a keyspace; its settings are fixed from then on
+    /// Creates a keyspace, and the database if there is none; its settings are fixed from then on
     Create(Create),
     /// Drops a keyspace with everything in it
     Drop(Drop),
@@ -140,9 +144,15 @@ fn settings(info: &KeyspaceInfo) -> String {
 }
 
 fn create(args: &Create) -> Result<()> {
-    let db = open_to_write(&args.database.db)?;
-    if db.existing_keyspace(&args.name)?.is_some() {
-        return Err(Failure::Usage {
+    // Tried in memory first: settings that cannot be make no database.
+    let trial = Db::open_with(Arc::new(MemFs::new()), "/", Options::default())?;
+    if !args.name.is_empty() {
+        create_as(&trial, args)?;
+    }
+    trial.close()?;
+    let db = Db::open(&args.database.db, small_writes().create_if_missing(true))?;
+    if existing_keyspace(&db, &args.name)?.is_some() {
+        return Err(Failure::Unfit {
             reason: format!("there is a keyspace {:?} already", shown_name(&args.name)),
         });
     }
@@ -174,7 +184,7 @@ fn create_as(db: &Db, args: &Create) -> Result<()> {
 
 fn drop(args: &Drop) -> Result<()> {
     let db = open_to_write(&args.database.db)?;
-    match db.existing_keyspace(&args.name)? {
+    match existing_keyspace(&db, &args.name)? {
         None => return Err(no_keyspace(&db, &args.name)),
         Some(ExistingKeyspace::Bytes(keyspace)) => db.drop_keyspace(&keyspace)?,
         Some(ExistingKeyspace::Bits(keyspace)) => db.drop_bit_keyspace(&keyspace)?,

@@ -8,7 +8,7 @@ use tephradb::VerifyReport;
 
 use crate::colour::{Colour, on_output};
 use crate::database::{Database, open_to_read};
-use crate::escape::escape;
+use crate::escape::{escape, printable};
 use crate::failure::{Failure, Result};
 use crate::figures::grouped;
 use crate::output::{Json, counted, facts, line};
@@ -59,7 +59,7 @@ fn print(report: &VerifyReport, out: &mut dyn Write) -> Result<()> {
     for problem in &report.problems {
         line(
             out,
-            format_args!("{} {problem}", on_output(Colour::Red, "wrong:")),
+            format_args!("{} {}", on_output(Colour::Red, "wrong:"), printable(problem)),
         )?;
     }
     let note = on_output(Colour::Yellow, "note:");

@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::io::Write;
 
 use clap::Args as ClapArgs;
-use serde_json::json;
 
 use crate::database::Place;
 use crate::failure::{Failure, Result};
@@ -40,15 +39,11 @@ pub(crate) fn get(args: Get, out: &mut dyn Write) -> Result<()> {
     let Some(value) = space.get(&key)? else {
         return Err(Failure::NotFound { key });
     };
-    let shown = args.forms.value().show(&value);
     if args.raw {
         out.write_all(&value).map_err(Failure::Output)
     } else if args.json.json {
-        facts(
-            out,
-            &json!({ "key": args.forms.key().show(&key), "value": shown }),
-        )
+        facts(out, &args.forms.record_as_json(&key, Some(&value))?)
     } else {
-        line(out, shown)
+        line(out, args.forms.show_value(&key, &value)?)
     }
 }

@@ -1,11 +1,11 @@
 //! `tephra scan`: records in key order.
 //!
-//! A key whose value only an unknown law could compose does not end the scan: it is left out, counted, and said at the end.
+//! A key whose value a law could not compose, or only an unknown one could, does not end the scan: it is left out, counted, and said at the
+//! end.
 
 use std::io::Write;
 
 use clap::Args as ClapArgs;
-use serde_json::json;
 
 use crate::database::Place;
 use crate::failure::{Failure, Result};
@@ -18,7 +18,7 @@ Examples:
   tephra scan --db names --prefix 'GREEK SMALL LETTER' --reverse --limit 5
   tephra scan --db names --from A --to B --keys-only | wc -l
   tephra scan --db names > names.tsv && tephra load --escaped names.tsv --db copy
-  tephra scan --db names --json > names.jsonl && tephra load --escaped names.jsonl --db copy";
+  tephra scan --db names --json > names.jsonl && tephra load names.jsonl --db copy";
 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = EXAMPLES)]
@@ -52,26 +52,35 @@ pub(crate) fn scan(args: Scan, out: &mut dyn Write) -> Result<()> {
     } else {
         Box::new(items)
     };
-    let mut left_out_count = 0;
+    let (mut left_out_count, mut first_left_out) = (0, None);
     for item in items.take(args.limit.unwrap_or(usize::MAX)) {
         let (key, value) = match item {
-            Err(tephradb::Error::LawUnknown { .. }) => {
+            Err(error @ (tephradb::Error::LawUnknown { .. } | tephradb::Error::LawFailed { .. })) => {
                 left_out_count += 1;
+                first_left_out.get_or_insert(error);
                 continue;
             }
             item => item?,
         };
-        let key = args.forms.key().show(&key);
-        let value = || args.forms.value().show(&value);
-        match (args.json.json, args.keys_only) {
-            (true, false) => facts(out, &json!({ "key": key, "value": value() }))?,
-            (true, true) => facts(out, &json!({ "key": key }))?,
-            (false, false) => line(out, format_args!("{key}\t{}", value()))?,
-            (false, true) => line(out, key)?,
+        let value = (!args.keys_only).then_some(&value[..]);
+        if args.json.json {
+            facts(out, &args.forms.record_as_json(&key, value)?)?;
+            continue;
+        }
+        let shown = args.forms.show_key(&key)?;
+        match value {
+            Some(value) => line(
+                out,
+                format_args!("{shown}\t{}", args.forms.show_value(&key, value)?),
+            )?,
+            None => line(out, shown)?,
         }
     }
-    match left_out_count {
-        0 => Ok(()),
-        key_count => Err(Failure::LeftOut { key_count }),
+    match first_left_out {
+        None => Ok(()),
+        Some(first) => Err(Failure::LeftOut {
+            key_count: left_out_count,
+            first,
+        }),
     }
 }

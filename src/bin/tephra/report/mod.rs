@@ -23,6 +23,7 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 
 use crate::database::open_to_read;
+use crate::escape::shown;
 use crate::failure::{Failure, Result};
 
 #[derive(Debug, ClapArgs)]
@@ -57,7 +58,7 @@ pub(crate) fn run(args: &Report, out: &mut dyn Write) -> Result<()> {
                 out,
                 "{} bytes to {}",
                 crate::figures::grouped(text.len() as u64),
-                path.display()
+                shown(path)
             )
             .map_err(Failure::Output)
         }

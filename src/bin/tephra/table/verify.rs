@@ -7,8 +7,9 @@ use serde_json::json;
 use tephradb::tables::Unit;
 
 use super::{AnyTable, OpenTable, map, try_open};
+use crate::escape::printable;
 use crate::failure::{Failure, Result};
-use crate::figures::grouped;
+use crate::output::counted;
 
 /// What was found.
 struct Findings {
@@ -39,14 +40,14 @@ pub(super) fn run(path: &Path, as_json: bool, out: &mut dyn Write) -> Result<()>
         writeln!(out, "{report:#}").map_err(Failure::Output)?;
     } else {
         for problem in &findings.problems {
-            writeln!(out, "wrong: {problem}").map_err(Failure::Output)?;
+            writeln!(out, "wrong: {}", printable(problem)).map_err(Failure::Output)?;
         }
         if is_sound {
             writeln!(
                 out,
-                "sound: {} records, {} bytes under checksums",
-                grouped(findings.record_count),
-                grouped(findings.checked_len_bytes)
+                "sound: {}, {} under checksums",
+                counted(findings.record_count, "record"),
+                counted(findings.checked_len_bytes, "byte")
             )
             .map_err(Failure::Output)?;
         }
