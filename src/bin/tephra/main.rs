@@ -83,16 +83,17 @@ fn main() -> ExitCode {
     }
 }
 
-/// Says what is wrong with the command line. Colours go where the arguments that it repeats have some of their own.
+/// Says what is wrong with the command line, without colours where an argument that is repeated could bring some of its own.
 fn refuse(said: &clap::Error) -> ExitCode {
+    let are_plain = said.context().all(|(_, value)| {
+        let text = value.to_string();
+        escape::printable(&text) == text
+    });
     let text = said.render().to_string();
-    let shown = escape::printable(&text);
-    let are_plain =
-        std::env::args_os().all(|arg| escape::printable(&arg.to_string_lossy()) == arg.to_string_lossy());
     let _ = if are_plain {
         said.print()
     } else {
-        io::stderr().write_all(shown.as_bytes())
+        io::stderr().write_all(escape::printable(&text).as_bytes())
     };
     Failure::Usage { reason: text }.exit_code()
 }

@@ -21,21 +21,31 @@ pub(crate) fn line(out: &mut dyn Write, text: impl std::fmt::Display) -> Result<
     writeln!(out, "{text}").map_err(Failure::Output)
 }
 
-/// Prints facts on a line. What must not reach a terminal is escaped as JSON does it; only strings hold such.
+/// Prints facts on a line.
 pub(crate) fn facts(out: &mut dyn Write, facts: &Value) -> Result<()> {
-    let text = facts.to_string();
-    if text.chars().all(is_printable) {
-        return line(out, text);
+    line(out, harmless(facts.to_string()))
+}
+
+/// Facts on lines of their own, the last one closed.
+pub(crate) fn page_of_facts(facts: &Value) -> String {
+    harmless(format!("{facts:#}\n"))
+}
+
+/// JSON in which what must not reach a terminal is escaped as JSON does it. Only strings hold such.
+fn harmless(json: String) -> String {
+    let is_harmless = |character| is_printable(character) || character == '\n';
+    if json.chars().all(is_harmless) {
+        return json;
     }
-    let mut escaped = String::with_capacity(text.len() + 16);
-    for character in text.chars() {
-        if is_printable(character) {
+    let mut escaped = String::with_capacity(json.len() + 16);
+    for character in json.chars() {
+        if is_harmless(character) {
             escaped.push(character);
         } else {
             escaped.push_str(&format!("\\u{:04x}", u32::from(character)));
         }
     }
-    line(out, escaped)
+    escaped
 }
 
 /// A help text, in colours where standard output shows them.
@@ -67,9 +77,10 @@ mod tests {
         let fact = serde_json::json!({ "a\u{202e}": "\u{1b}[31m \u{9b} \u{7f} \u{2028} \u{2603} \\" });
         let mut out = Vec::new();
         facts(&mut out, &fact).unwrap();
-        let text = String::from_utf8(out).unwrap();
-        assert!(text.trim_end().chars().all(is_printable), "{text}");
-        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), fact);
+        for text in [String::from_utf8(out).unwrap(), page_of_facts(&fact)] {
+            assert!(text.lines().all(|line| line.chars().all(is_printable)), "{text}");
+            assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), fact);
+        }
     }
 
     #[test]

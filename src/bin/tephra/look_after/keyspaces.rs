@@ -11,6 +11,7 @@ use tephradb::{Db, ExistingKeyspace, KeyspaceInfo, KeyspaceOptions, Options};
 use crate::database::{
     Database, existing_keyspace, no_keyspace, open_to_read, open_to_write, shown_name, small_writes,
 };
+use crate::escape::escape;
 use crate::failure::{Failure, Result};
 use crate::figures::grouped;
 use crate::output::{Json, facts, line};
@@ -135,7 +136,7 @@ fn settings(info: &KeyspaceInfo) -> String {
     }
     if let Some(law) = &info.law {
         let known = if info.is_law_known { "" } else { ", not known here" };
-        words.push(format!("law {law}{known}"));
+        words.push(format!("law {}{known}", escape(law.as_bytes())));
     }
     if let Some(bytes) = info.target_table_bytes {
         words.push(format!("target tables of {} bytes", grouped(bytes)));

@@ -7,6 +7,7 @@ use clap::Args as ClapArgs;
 use serde_json::json;
 use tephradb::{RepairOptions, RepairReport, repair as repair_into};
 
+use crate::escape::printable;
 use crate::failure::{Failure, Result};
 use crate::figures::grouped;
 use crate::output::{Json, counted, facts};
@@ -45,16 +46,16 @@ pub(crate) fn repair(args: &Repair, out: &mut dyn Write) -> Result<()> {
 
 fn print(report: &RepairReport, out: &mut dyn Write) -> std::io::Result<()> {
     for note in &report.notes {
-        writeln!(out, "note: {note}")?;
+        writeln!(out, "note: {}", printable(&note.to_string()))?;
     }
     for loss in &report.lost {
-        writeln!(out, "lost: {loss}")?;
+        writeln!(out, "lost: {}", printable(&loss.to_string()))?;
     }
     for table in &report.set_aside {
-        writeln!(out, "set aside: {table}")?;
+        writeln!(out, "set aside: {}", printable(&table.to_string()))?;
     }
     for problem in &report.problems {
-        writeln!(out, "doubtful: {problem}")?;
+        writeln!(out, "doubtful: {}", printable(&problem.to_string()))?;
     }
     writeln!(
         out,

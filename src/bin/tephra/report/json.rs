@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use crate::output::page_of_facts;
+
 use super::advice::Advice;
 use super::facts::{Facts, Group};
 
@@ -72,7 +74,7 @@ pub(super) fn render(facts: &Facts, advice: &[Advice]) -> String {
         },
         "advice": advice,
     });
-    format!("{page:#}\n")
+    page_of_facts(&page)
 }
 
 fn with(name: &str, value: Value, group: &Group) -> Value {

@@ -7,8 +7,10 @@ use tephradb::tables::{TableSection, Unit, UnitKind, ValueLayout};
 
 use super::OpenTable;
 use super::show::{quoted, text_of, unit_word, units};
+use crate::escape::escape;
 use crate::failure::{Failure, Result};
 use crate::figures::{grouped, ratio};
+use crate::output::page_of_facts;
 
 /// Longest key shown.
 const KEY_LEN_CHARS: usize = 70;
@@ -95,7 +97,7 @@ fn json_of<U: Unit>(table: &OpenTable<U>) -> String {
         "false_positive_rate": false_positive_rate(filter_bytes, properties.record_count),
         "sections": sections,
     });
-    format!("{facts:#}\n")
+    page_of_facts(&facts)
 }
 
 fn text_of_table<U: Unit>(table: &OpenTable<U>) -> String {
@@ -123,7 +125,7 @@ fn text_of_table<U: Unit>(table: &OpenTable<U>) -> String {
         ),
         row("first key", key(&properties.first_key)),
         row("last key", key(&properties.last_key)),
-        row("law", properties.composition_law.clone()),
+        row("law", escape(properties.composition_law.as_bytes())),
         row(
             "values",
             match (meta.policy.values, properties.common_width) {

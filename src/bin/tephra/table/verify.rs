@@ -9,7 +9,7 @@ use tephradb::tables::Unit;
 use super::{AnyTable, OpenTable, map, try_open};
 use crate::escape::printable;
 use crate::failure::{Failure, Result};
-use crate::output::counted;
+use crate::output::{counted, page_of_facts};
 
 /// What was found.
 struct Findings {
@@ -37,7 +37,7 @@ pub(super) fn run(path: &Path, as_json: bool, out: &mut dyn Write) -> Result<()>
             "records": findings.record_count,
             "checked_bytes": findings.checked_len_bytes,
         });
-        writeln!(out, "{report:#}").map_err(Failure::Output)?;
+        write!(out, "{}", page_of_facts(&report)).map_err(Failure::Output)?;
     } else {
         for problem in &findings.problems {
             writeln!(out, "wrong: {}", printable(problem)).map_err(Failure::Output)?;

@@ -6,6 +6,7 @@ use tephradb::tables::Unit;
 use super::super::show::{text_of, unit_word};
 use super::directory::Entry;
 use super::dissect::{Number, Piece, Record, Specimen};
+use crate::output::page_of_facts;
 
 pub(super) fn render<U: Unit>(specimen: &Specimen) -> String {
     let records: Vec<Value> = specimen.records.iter().map(record_of::<U>).collect();
@@ -27,7 +28,7 @@ pub(super) fn render<U: Unit>(specimen: &Specimen) -> String {
         "end": entry_of(&specimen.end, specimen.values_before_end),
         "records": records,
     });
-    format!("{facts:#}\n")
+    page_of_facts(&facts)
 }
 
 fn entry_of(entry: &Entry, values_before: u64) -> Value {

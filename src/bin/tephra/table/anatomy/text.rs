@@ -8,6 +8,7 @@ use super::super::paint::{Paint, Role};
 use super::super::show::{quoted, unit_word};
 use super::directory::Entry;
 use super::dissect::{Number, Piece, Record, Specimen};
+use crate::escape::printable;
 
 /// Units shown in one row: eight bytes, or three groups of eight bits; and what they take.
 const BYTES_A_ROW: usize = 8;
@@ -26,7 +27,11 @@ pub(super) fn render<U: Unit>(specimen: &Specimen, paint: Paint) -> String {
         paint,
         &format!(
             "{}: table {}, {} records, block {} of {}",
-            specimen.file, specimen.table_id, specimen.record_count, specimen.block, specimen.block_count
+            printable(&specimen.file),
+            specimen.table_id,
+            specimen.record_count,
+            specimen.block,
+            specimen.block_count
         ),
     );
     line(
