@@ -393,6 +393,17 @@ pub enum Error {
         cause: Arc<Error>,
     },
 
+    /// A flush has to mark what deletes killed, and cannot read the part of a table that may hold their keys. To go on without would bring
+    /// deleted keys back. The log keeps everything; writes are refused once [`Options::frozen_memtables_max`](crate::Options::frozen_memtables_max)
+    /// memtables wait.
+    #[error(
+        "deletes cannot be flushed, for what they delete may lie where a table cannot be read; the log keeps them: {cause}"
+    )]
+    DeletesUnresolved {
+        /// What of the table cannot be read.
+        cause: Arc<Error>,
+    },
+
     /// A checkpoint cannot be made there. Nothing was written.
     #[error("cannot make a checkpoint at {}: {reason}", path.display())]
     CheckpointTarget {
@@ -479,6 +490,41 @@ impl Error {
                 _ => false,
             },
             Error::WriterStopped { cause } | Error::BackgroundFailing { cause } => cause.is_storage_full(),
+            _ => false,
+        }
+    }
+
+    /// Whether bytes on the disk are wrong or missing, so that trying again is of no use: [`repair`](crate::repair) makes a new database of
+    /// what can be read.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), tephra_engine::Error> {
+    /// # let folder = tempfile::tempdir().expect("a temporary directory");
+    /// # let path = folder.path();
+    /// use tephra_engine::{Db, Options};
+    ///
+    /// Db::open(path, Options::default())?.close()?;
+    /// # #[expect(clippy::disallowed_methods, reason = "damage done on purpose")]
+    /// std::fs::write(path.join("CURRENT"), "nonsense").expect("writes");
+    /// let error = Db::open(path, Options::default()).expect_err("damaged");
+    /// assert!(error.is_damage());
+    /// # Ok(()) }
+    /// ```
+    pub fn is_damage(&self) -> bool {
+        match self {
+            Error::Damaged { .. }
+            | Error::Inconsistent { .. }
+            | Error::Table { .. }
+            | Error::DeletesUnresolved { .. } => true,
+            Error::Compaction { source, .. } => {
+                matches!(
+                    **source,
+                    CompactionError::Merge(_)
+                        | CompactionError::Table(_)
+                        | CompactionError::WrongCertificate { .. }
+                )
+            }
+            Error::WriterStopped { cause } | Error::BackgroundFailing { cause } => cause.is_damage(),
             _ => false,
         }
     }

@@ -20,12 +20,27 @@ use crate::overlay::Overlay;
 use crate::value::Value;
 use crate::version::Version;
 
-/// A full memtable on its way to becoming tables, with the number of the log segment that still holds it.
+/// A full memtable on its way to becoming tables, with the numbers of the log segments that still hold it.
 #[derive(Debug)]
 pub(crate) struct FrozenMemtable {
     pub(crate) root: Memtable,
+    /// Those before `segment`, oldest first. Only a replay fills a memtable from several.
+    pub(crate) older_segments: Vec<u64>,
+    /// The newest, which names the generation.
     pub(crate) segment: u64,
     pub(crate) log_bytes: u64,
+}
+
+impl FrozenMemtable {
+    /// Its log segments, oldest first.
+    pub(crate) fn segments(&self) -> impl Iterator<Item = u64> {
+        self.older_segments.iter().copied().chain([self.segment])
+    }
+
+    /// The oldest of them.
+    pub(crate) fn first_segment(&self) -> u64 {
+        self.older_segments.first().copied().unwrap_or(self.segment)
+    }
 }
 
 /// Everything below the active memtable. Replaced as a whole.

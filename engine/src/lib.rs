@@ -95,7 +95,7 @@ pub use law::{AddU64, AppendBytes, Compose, ComposeWithKey, Composed, LawFailure
 pub use options::{Background, Durability, KeyspaceOptions, Options};
 #[cfg(feature = "planted-faults")]
 pub use planted::PlantedFault;
-pub use repair::{Loss, RepairOptions, RepairReport, SetAside, repair, repair_with};
+pub use repair::{Loss, RepairOptions, RepairReport, SetAside, Undeleted, repair, repair_with};
 pub use size_estimate::SizeEstimate;
 pub use snapshot::Snapshot;
 pub use stats::{LevelStats, Stats};

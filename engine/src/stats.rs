@@ -90,8 +90,10 @@ pub struct Stats {
     pub frozen_memtable_count: usize,
     /// Bytes logged in segments that are still needed.
     pub log_bytes: u64,
-    /// Bytes in the current manifest; 0 where the database is open for reading only.
+    /// Bytes in the current manifest.
     pub manifest_bytes: u64,
+    /// Bytes of the event log's files.
+    pub event_log_bytes: u64,
     /// Batches committed, operations in them, and their encoded bytes.
     pub commit_count: u64,
     /// Operations in committed batches.

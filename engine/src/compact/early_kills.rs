@@ -97,7 +97,11 @@ impl Engine {
         let frozen = layers.frozen.iter().map(|frozen| {
             let mut root = frozen.root.clone();
             if kills.apply(frozen.segment, &mut root) {
-                Arc::new(FrozenMemtable { root, ..**frozen })
+                Arc::new(FrozenMemtable {
+                    root,
+                    older_segments: frozen.older_segments.clone(),
+                    ..**frozen
+                })
             } else {
                 Arc::clone(frozen)
             }

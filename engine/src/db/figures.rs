@@ -4,7 +4,10 @@ use tephra_sstable::TableSection;
 
 use super::engine::Engine;
 use crate::dead_set;
+use crate::file_name::FileName;
 use crate::stats::{LevelStats, Stats};
+use crate::version::manifest;
+use crate::vfs::FileKind;
 
 impl Engine {
     /// The figures of this moment. Reads the published instant and, shortly, the version lock.
@@ -51,7 +54,11 @@ impl Engine {
         stats.frozen_memtable_count = instant.layers.frozen.len();
         let frozen_bytes: u64 = instant.layers.frozen.iter().map(|frozen| frozen.log_bytes).sum();
         stats.log_bytes = frozen_bytes + self.writer.lock().log_bytes;
-        stats.manifest_bytes = self.versions.lock().manifest_len_bytes();
+        stats.manifest_bytes = match self.log {
+            Some(_) => self.versions.lock().manifest_len_bytes(),
+            None => self.manifest_len_on_disk(),
+        };
+        stats.event_log_bytes = self.file_len(FileName::Events) + self.file_len(FileName::EventsOld);
         let pinned = self.directory.pinned_files();
         stats.pinned_file_count = pinned.len();
         stats.pinned_file_bytes = pinned.values().sum();
@@ -75,5 +82,19 @@ impl Engine {
         }
         self.read_pace_into(&mut stats.compaction);
         stats
+    }
+    /// Where the database is open for reading only: nobody writes it meanwhile.
+    fn manifest_len_on_disk(&self) -> u64 {
+        let current = manifest::read_current(&self.directory).ok().flatten();
+        current.map_or(0, |number| self.file_len(FileName::Manifest(number)))
+    }
+
+    /// Length of a file in bytes; 0 of one that is not there, or is no file.
+    fn file_len(&self, name: FileName) -> u64 {
+        let (files, path) = (&self.directory.file_system, self.directory.path_of(name));
+        match files.kind(&path) {
+            Ok(Some(FileKind::File)) => files.len_bytes(&path).unwrap_or(0),
+            _ => 0,
+        }
     }
 }

@@ -18,6 +18,8 @@ mod write;
 pub(crate) use engine::Engine;
 pub(crate) use handle::DbHandle;
 pub(crate) use open::{make_directory, sync_ancestors};
+#[cfg(test)]
+pub(crate) use recovery::LEFT_SEGMENTS_MAX;
 pub(crate) use recovery::not_of_bits;
 
 use std::path::Path;
@@ -376,14 +378,15 @@ impl Db {
     }
 
     /// What the event log still holds of what the database did: flushes, compactions, waits of writers, failures. Reads two files of at most
-    /// [`Options::event_log_bytes`] each. Lines that cannot be read are counted, not refused.
+    /// [`Options::event_log_bytes`] each. Lines that cannot be read are counted, and files that cannot be are named, not refused.
     ///
     /// # Errors
-    /// A file that is there cannot be read.
+    /// The database is closed.
     pub fn event_history(&self) -> Result<EventHistory> {
         let engine = self.handle().engine();
+        engine.check_open()?;
         engine.events().log().write();
-        event_log::read(&engine.directory)
+        Ok(event_log::read(&engine.directory))
     }
 
     /// Stops background work, seals and syncs the log and releases the lock. Other handles get

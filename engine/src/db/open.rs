@@ -4,7 +4,7 @@
 //!  1  the directory, made durable if new; LOCK   a second opener is refused here
 //!  2  CURRENT -> manifest -> state               none: a new database, unless files of one lie around
 //!  3  every table of the state, opened           missing, or not the one the manifest means: an error
-//!  4  log segments behind the flushed one        replayed into frozen memtables, one a segment
+//!  4  log segments behind the flushed one        replayed into frozen memtables, small ones into one
 //!  5  a new log segment, made but not in use     so that the new manifest can say that it must be there
 //!  6  a new manifest with a snapshot, CURRENT    the old manifest's torn tail, if any, is left behind
 //!     the new segment is put in use, behind the replayed ones
@@ -74,7 +74,7 @@ impl Engine {
             .filter_map(|name| FileName::parse(name)?.number());
         directory.taken = Arc::new(numbers.collect());
         let cores = cores_of(&state, &options.laws);
-        let recovered = recovery::replay(&directory, &state, &listing, &cores)?;
+        let recovered = recovery::replay(&directory, &state, &listing, &cores, options.memtable_bytes)?;
         let found = Found {
             state,
             tables,
@@ -132,6 +132,7 @@ fn enter(directory: &Directory, options: &Options) -> Result<Option<Box<dyn Lock
                 .file_system
                 .exists(&directory.path_of(FileName::Current))?;
             if !has_current && !may_create {
+                refuse_data_without_current(directory)?;
                 return not_a_database("the directory holds no CURRENT file");
             }
             if !has_current {
@@ -194,24 +195,8 @@ pub(crate) fn sync_ancestors(directory: &Directory) -> Result<()> {
     Ok(())
 }
 
-/// The state in the manifest; that of a new database where there is none.
-fn read_state(directory: &Directory, options: &Options) -> Result<ManifestState> {
-    if let Some(number) = manifest::read_current(directory)? {
-        if options.error_if_exists {
-            return Err(Error::AlreadyExists {
-                path: directory.path.clone(),
-            });
-        }
-        let state = manifest::read(directory, number)?;
-        if !state.keyspaces.contains_key(&DEFAULT_KEYSPACE) {
-            return Err(Error::Inconsistent {
-                path: directory.path_of(FileName::Manifest(number)),
-                expected: "the default keyspace".into(),
-                found: "a manifest without it".into(),
-            });
-        }
-        return Ok(state);
-    }
+/// Refuses a directory without `CURRENT` that holds data of a database: it has lost that file, and is no place for a new one.
+fn refuse_data_without_current(directory: &Directory) -> Result<()> {
     let leftover = directory.list()?.own.into_iter();
     // A first open that was cut short leaves a lock, perhaps a manifest and a segment that was never in use; never a table.
     let mut data = None;
@@ -233,6 +218,28 @@ fn read_state(directory: &Directory, options: &Options) -> Result<ManifestState>
             found: "no such file".into(),
         });
     }
+    Ok(())
+}
+
+/// The state in the manifest; that of a new database where there is none.
+fn read_state(directory: &Directory, options: &Options) -> Result<ManifestState> {
+    if let Some(number) = manifest::read_current(directory)? {
+        if options.error_if_exists {
+            return Err(Error::AlreadyExists {
+                path: directory.path.clone(),
+            });
+        }
+        let state = manifest::read(directory, number)?;
+        if !state.keyspaces.contains_key(&DEFAULT_KEYSPACE) {
+            return Err(Error::Inconsistent {
+                path: directory.path_of(FileName::Manifest(number)),
+                expected: "the default keyspace".into(),
+                found: "a manifest without it".into(),
+            });
+        }
+        return Ok(state);
+    }
+    refuse_data_without_current(directory)?;
     let mut state = ManifestState::default();
     let create = Change::CreateKeyspace {
         number: DEFAULT_KEYSPACE,
@@ -402,6 +409,7 @@ fn open_for_writing(
     remove_orphans(&directory, listing, &state, &recovered);
     let versions = VersionSet::new(directory.clone(), Some(manifest), state, &tables, cores, &options);
     let log = Some((log, segment_number));
+    let wants_flush = recovered.wants_flush(&options);
     let engine = Parts {
         directory,
         options,
@@ -412,7 +420,9 @@ fn open_for_writing(
         log,
     }
     .assemble();
-    engine.work.request_flush();
+    if wants_flush {
+        engine.work.request_flush();
+    }
     engine.work.request_compaction();
     Ok(engine)
 }

@@ -1,4 +1,13 @@
 //! Replays the log into memtables.
+//!
+//! ```text
+//! segments    5      6     7     9              left by processes that wrote little, and by one that wrote much
+//! bytes       90    120   140   60 MB    80
+//! memtables   '-----------------------'  '--'   a segment joins the memtable before it, unless that is half full
+//! ```
+//!
+//! A program that opens the database, writes a record and goes leaves a segment each time. Joined, they are one memtable, which neither
+//! stops a writer nor has to be flushed before there is something to flush ([`Recovered::wants_flush`]): one table for many such programs.
 
 use std::sync::Arc;
 
@@ -14,20 +23,68 @@ use crate::error::{Error, Result};
 use crate::file_name::FileName;
 use crate::instant::FrozenMemtable;
 use crate::keyspace::Keyspaces;
-use crate::memtable::{Entry, EntryKind, Loader, Refusals, merged};
+use crate::memtable::{Entry, EntryKind, Loader, Refusals, UNCOMPOSED_MAX, merged};
+use crate::options::Options;
 use crate::version::{ManifestState, manifest};
+
+/// Segments that wait together for a flush: more of them cost the next opens more than a table does.
+pub(crate) const LEFT_SEGMENTS_MAX: usize = 16;
+
+/// Segments of one memtable at most, where flushes fail again and again: then writers get to know.
+const JOINED_SEGMENTS_MAX: usize = 256;
 
 /// What the log held.
 #[derive(Debug, Default)]
 pub(crate) struct Recovered {
-    /// One memtable for each segment up to the last that holds a record; newest first.
+    /// The memtables of all segments up to the last that holds a record; newest first.
     pub(crate) frozen: Vec<Arc<FrozenMemtable>>,
+    /// Bytes of the segments' files.
+    pub(crate) file_bytes: u64,
     /// Their segments, oldest first.
     pub(crate) segments: Vec<u64>,
     /// The end of the last record: where the next segment goes on. `None` without records.
     pub(crate) end: Option<LogPosition>,
     /// Bytes behind the end that were never completely written.
     pub(crate) dropped_bytes: u64,
+}
+
+impl Recovered {
+    /// Whether what was replayed is worth a flush now, or would slow writers down; otherwise it goes with the next memtable that is full.
+    pub(crate) fn wants_flush(&self, options: &Options) -> bool {
+        self.frozen.len() > 1
+            || self.frozen.len() + 1 >= options.frozen_memtables_max
+            || self.segments.len() >= LEFT_SEGMENTS_MAX
+            || self.file_bytes >= options.memtable_bytes as u64 / 2
+    }
+}
+
+/// A memtable that is being filled, from one or more segments that follow each other.
+#[derive(Debug)]
+struct Filling {
+    loader: Loader,
+    segments: Vec<u64>,
+    log_bytes: u64,
+    /// A key has so many uncomposed operands that those of another segment might be too many for a flush, or the law is not known.
+    is_uncomposed: bool,
+}
+
+impl Filling {
+    /// Whether the next segment may join.
+    fn has_room(&self, memtable_bytes: usize) -> bool {
+        !self.is_uncomposed
+            && self.log_bytes < memtable_bytes as u64 / 2
+            && self.segments.len() < JOINED_SEGMENTS_MAX
+    }
+
+    fn freeze(mut self) -> FrozenMemtable {
+        let segment = self.segments.pop().expect("made for a segment");
+        FrozenMemtable {
+            root: self.loader.finish(),
+            older_segments: self.segments,
+            segment,
+            log_bytes: self.log_bytes,
+        }
+    }
 }
 
 /// Reads the segments that are not flushed, in order. A tail that a crash tore is left out; damage in the middle is an error, and
@@ -41,6 +98,7 @@ pub(crate) fn replay(
     state: &ManifestState,
     listing: &Listing,
     cores: &Keyspaces,
+    memtable_bytes: usize,
 ) -> Result<Recovered> {
     let numbers = listing.own.iter().filter_map(|name| match name {
         FileName::Segment(number) if *number > state.flushed_segment => Some(*number),
@@ -77,14 +135,26 @@ pub(crate) fn replay(
     }
     check_newest(directory, state, &files, &replay)?;
     let mut recovered = Recovered::default();
-    let mut memtables: Vec<(Loader, u64)> = given.iter().map(|_| (Loader::default(), 0)).collect();
+    let mut memtables: Vec<Filling> = Vec::new();
     for replayed in replay.by_ref() {
         let replayed = replayed.map_err(error_of)?;
         let LogPosition { segment, offset } = replayed.position;
-        let index = files
-            .iter()
-            .position(|(number, _)| *number == segment)
-            .expect("replayed from a given segment");
+        // Those without a record count too, if one behind them has any.
+        let begun = files.iter().skip(recovered.segments.len());
+        for (number, bytes) in begun.take_while(|(number, _)| *number <= segment) {
+            recovered.segments.push(*number);
+            recovered.file_bytes += bytes.len() as u64;
+            match memtables.last_mut() {
+                Some(last) if last.has_room(memtable_bytes) => last.segments.push(*number),
+                _ => memtables.push(Filling {
+                    loader: Loader::default(),
+                    segments: vec![*number],
+                    log_bytes: 0,
+                    is_uncomposed: false,
+                }),
+            }
+        }
+        let filling = memtables.last_mut().expect("replayed from a given segment");
         let ops = record::decode(replayed.payload).map_err(|malformed| Error::Damaged {
             path: directory.path_of(FileName::Segment(segment)),
             offset: offset + (RECORD_HEADER_LEN_BYTES + malformed.offset) as u64,
@@ -99,7 +169,7 @@ pub(crate) fn replay(
                 found,
             });
         }
-        let (loader, log_bytes) = &mut memtables[index];
+        let loader = &mut filling.loader;
         for op in ops {
             match op {
                 Op::DeleteRange(interval) => loader.memtable().delete_range(interval, true),
@@ -116,14 +186,16 @@ pub(crate) fn replay(
                             });
                         }
                         let older = memtable.take_state(write.keyspace, write.key);
+                        filling.is_uncomposed |= core.law().is_err();
                         merged(older, write, core, Refusals::TooLate)
-                    });
-                    memtable.insert(merged?);
+                    })?;
+                    filling.is_uncomposed |= merged.as_ref().part_count() > UNCOMPOSED_MAX;
+                    memtable.insert(merged);
                 }
                 Op::Write(write) => loader.write(write),
             }
         }
-        *log_bytes += replayed.payload.len() as u64;
+        filling.log_bytes += replayed.payload.len() as u64;
         let record_len_bytes = (RECORD_HEADER_LEN_BYTES + replayed.payload.len()) as u64;
         recovered.end = Some(LogPosition {
             segment,
@@ -136,22 +208,8 @@ pub(crate) fn replay(
         .iter()
         .map(|dropped| dropped.to - dropped.from)
         .sum();
-    let last_used = recovered.end.map_or(0, |end| end.segment);
-    for ((number, _), (loader, log_bytes)) in files
-        .iter()
-        .zip(memtables)
-        .filter(|((number, _), _)| *number <= last_used)
-    {
-        recovered.segments.push(*number);
-        recovered.frozen.insert(
-            0,
-            Arc::new(FrozenMemtable {
-                root: loader.finish(),
-                segment: *number,
-                log_bytes,
-            }),
-        );
-    }
+    let newest_first = memtables.into_iter().rev();
+    recovered.frozen = newest_first.map(|filling| Arc::new(filling.freeze())).collect();
     Ok(recovered)
 }
 

@@ -241,6 +241,7 @@ impl Engine {
         let root = std::mem::take(&mut state.active);
         let frozen = FrozenMemtable {
             root,
+            older_segments: Vec::new(),
             segment: writer.segment,
             log_bytes: writer.log_bytes,
         };

@@ -3,7 +3,6 @@
 use super::HEADER;
 use super::line::EventLine;
 use crate::directory::Directory;
-use crate::error::Result;
 use crate::file_name::FileName;
 
 /// The events that are still kept, oldest first.
@@ -14,6 +13,8 @@ pub struct EventHistory {
     pub events: Vec<EventLine>,
     /// Lines that could not be read: torn by a crash, or somebody else's.
     pub unreadable_line_count: usize,
+    /// Files that are there and could not be read, each with the reason; what they hold is missing here.
+    pub unreadable_files: Vec<String>,
 }
 
 impl EventHistory {
@@ -36,14 +37,14 @@ impl EventHistory {
 }
 
 /// Reads both files of a directory. One that is missing is empty.
-pub(crate) fn read(directory: &Directory) -> Result<EventHistory> {
+pub(crate) fn read(directory: &Directory) -> EventHistory {
     let mut history = EventHistory::default();
     for name in [FileName::EventsOld, FileName::Events] {
         match directory.file_system.read(&directory.path_of(name)) {
             Ok(bytes) => history.add_file(&bytes),
             Err(error) if error.is_not_found() => {}
-            Err(error) => return Err(error.into()),
+            Err(error) => history.unreadable_files.push(error.to_string()),
         }
     }
-    Ok(history)
+    history
 }

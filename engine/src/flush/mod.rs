@@ -29,7 +29,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use crate::db::Engine;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::file_name::FileName;
 use crate::instant::{FrozenMemtable, Layers};
@@ -53,6 +53,16 @@ impl Written {
             record_count: tables.values().map(|file| file.record().record_count).sum(),
             len_bytes: tables.values().map(|file| file.len_bytes()).sum(),
         }
+    }
+}
+
+/// The error of a flush whose deletes could not be looked up.
+fn unresolved(error: Error) -> Error {
+    if !error.is_damage() {
+        return error;
+    }
+    Error::DeletesUnresolved {
+        cause: Arc::new(error),
     }
 }
 
@@ -90,7 +100,7 @@ impl Engine {
         let mut resolution = Resolution::new(sorted.deleted);
         if let Err(error) = resolution.look_up(&layers.version) {
             self.remove_tables(tables.keys().copied());
-            return Err(error);
+            return Err(unresolved(error));
         }
         let written = Written::of(&tables);
         self.install_flush(frozen.segment, tables, resolution)?;
@@ -99,7 +109,9 @@ impl Engine {
             log.forget_through(frozen.segment);
         }
         // A segment that stays is removed at the next open.
-        drop(self.directory.remove(FileName::Segment(frozen.segment)));
+        for segment in frozen.segments() {
+            drop(self.directory.remove(FileName::Segment(segment)));
+        }
         self.work.request_compaction();
         // Deletes that shielded what is in tables now can be settled.
         self.request_resolution();
@@ -157,7 +169,7 @@ impl Engine {
         let version = Arc::clone(versions.current());
         if let Err(error) = resolution.look_up(&version) {
             self.remove_tables(tables.keys().copied());
-            return Err(error);
+            return Err(unresolved(error));
         }
         // Compactions have moved it while they held the version set; nobody else changes a frozen one.
         let layers = self.layers();
@@ -188,13 +200,13 @@ impl Engine {
         Ok(())
     }
 
-    /// The segment behind that of the oldest frozen memtable. Numbers between the two are of other files, or of segments that a recovery
+    /// The segment behind those of the oldest frozen memtable. Numbers between the two are of other files, or of segments that a recovery
     /// dropped: they were cut off from the log by what was lost before them. Their removal may be undone by a power cut, and
     /// they must not be taken for what follows this one.
     fn segment_behind_oldest(&self) -> u64 {
         let state = self.state.read();
         let mut oldest_first = state.layers.frozen.iter().rev();
-        let next = oldest_first.nth(1).map(|frozen| frozen.segment);
+        let next = oldest_first.nth(1).map(|frozen| frozen.first_segment());
         next.unwrap_or_else(|| self.active_segment.load(Ordering::Acquire))
     }
 

@@ -28,9 +28,7 @@ pub(crate) use entry::{Entry, EntryKind, EntryRef, Part, Write};
 use entry::{Probe, Slot};
 pub(crate) use intervals::{Interval, Intervals};
 pub(crate) use load::Loader;
-#[cfg(test)]
-pub(crate) use merge::UNCOMPOSED_MAX;
-pub(crate) use merge::{PARTS_MAX, Refusals, merged};
+pub(crate) use merge::{PARTS_MAX, Refusals, UNCOMPOSED_MAX, merged};
 
 use std::ops::{Bound, Range};
 use std::sync::Arc;

@@ -45,7 +45,7 @@ use crate::options::Options;
 use crate::vfs::{FileKind, FileSystem, LockError, LockGuard, StdFs};
 
 use build::NewDatabase;
-pub use report::{Loss, RepairReport, SetAside};
+pub use report::{Loss, RepairReport, SetAside, Undeleted};
 
 /// How to repair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -91,10 +91,15 @@ pub fn repair_with(
     let clock = Arc::new(SystemClock::new());
     let source = Directory::new(Arc::clone(&file_system), clock, source.as_ref());
     let into = into.as_ref();
-    if file_system.kind(&source.path)? != Some(FileKind::Directory) {
+    let reason = match file_system.kind(&source.path)? {
+        Some(FileKind::Directory) => None,
+        Some(_) => Some("it is a file; what is repaired is the directory of a database"),
+        None => Some("there is no such directory"),
+    };
+    if let Some(reason) = reason {
         return Err(Error::NotADatabase {
             path: source.path,
-            reason: "there is no such directory",
+            reason,
         });
     }
     if into.starts_with(&source.path) {

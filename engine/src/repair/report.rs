@@ -18,8 +18,10 @@ pub struct RepairReport {
     pub log_record_count: u64,
     /// Keys alive in the new database.
     pub live_key_count: u64,
-    /// Everything that is lost or doubtful.
+    /// Everything that is lost.
     pub lost: Vec<Loss>,
+    /// Tables that were taken, whole or in part, though deletes in them are lost ([`RepairOptions::accept_undeleted`](super::RepairOptions)).
+    pub undeleted: Vec<Undeleted>,
     /// Tables that were readable and are not in the new database.
     pub set_aside: Vec<SetAside>,
     /// What is worth telling and no loss.
@@ -32,13 +34,22 @@ impl RepairReport {
     /// Whether everything was taken and nothing is doubtful.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        self.lost.is_empty() && self.set_aside.is_empty() && self.problems.is_empty()
+        self.lost.is_empty()
+            && self.undeleted.is_empty()
+            && self.set_aside.is_empty()
+            && self.problems.is_empty()
     }
 
     /// Whether a key that was deleted may be alive in the new database.
     #[must_use]
     pub fn may_undelete(&self) -> bool {
-        self.lost.iter().any(|loss| loss.may_undelete)
+        !self.undeleted.is_empty() || self.lost.iter().any(|loss| loss.may_undelete)
+    }
+
+    /// Records that are known to be lost; `None` where nobody knows of some.
+    #[must_use]
+    pub fn lost_record_count(&self) -> Option<u64> {
+        self.lost.iter().map(|loss| loss.record_count).sum()
     }
 
     pub(super) fn lose(&mut self, loss: Loss) {
@@ -97,6 +108,7 @@ impl fmt::Display for Loss {
         }
         write!(f, ": {}", self.reason)?;
         match self.record_count {
+            Some(1) => f.write_str("; 1 record lost")?,
             Some(count) => write!(f, "; {count} records lost")?,
             None => f.write_str("; nobody knows how many records are lost")?,
         }
@@ -104,6 +116,29 @@ impl fmt::Display for Loss {
             f.write_str("; DELETED KEYS MAY BE ALIVE AGAIN")?;
         }
         Ok(())
+    }
+}
+
+/// A table that was taken though what was deleted in it is not all known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Undeleted {
+    /// Name of the file in the source, and in the new database.
+    pub file: String,
+    /// How many records of it are alive in the new database: some of them may have been deleted.
+    pub record_count: u64,
+    /// How it was taken, and why nobody knows.
+    pub reason: String,
+}
+
+impl fmt::Display for Undeleted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (file, count) = (&self.file, self.record_count);
+        write!(
+            f,
+            "{file}: {}; of its {count} records those that were deleted ARE ALIVE AGAIN",
+            self.reason
+        )
     }
 }
 

@@ -10,7 +10,7 @@ use tephra_sstable::{LostRecords, UnitKind};
 use super::RepairOptions;
 use super::build::NewDatabase;
 use super::manifests::{History, told};
-use super::report::{Loss, RepairReport, SetAside};
+use super::report::{Loss, RepairReport, SetAside, Undeleted};
 use crate::directory::{Directory, Listing};
 use crate::error::Result;
 use crate::file_name::FileName;
@@ -60,9 +60,19 @@ pub(super) fn take(
                 });
                 continue;
             }
-            let reason =
-                format!("taken with the {killed} records known to be dead; more may have been deleted");
-            report.lose(Loss::of(name, reason).records(0).may_undelete());
+            let reason = format!(
+                "taken with the {killed} records known to be dead, since edits of the manifest are lost"
+            );
+            let made = take_one(&opened, table, database, report)?;
+            if let Some(made) = &made {
+                report.undeleted.push(Undeleted {
+                    file: name.to_string(),
+                    record_count: made.live_count(),
+                    reason,
+                });
+            }
+            taken.tables.extend(made);
+            continue;
         }
         taken.tables.extend(take_one(&opened, table, database, report)?);
     }
@@ -206,8 +216,8 @@ fn take_unnamed(
             continue;
         }
         let keyspace = format!("recovered {name}");
-        let reason = format!("taken as keyspace {keyspace:?}; deleted records are unknown");
-        report.lose(Loss::of(name, reason).records(0).may_undelete());
+        let reason =
+            format!("taken as keyspace {keyspace:?}, since no readable edit of the manifest names it");
         let record = TableRecord {
             number,
             keyspace: 0,
@@ -221,6 +231,11 @@ fn take_unnamed(
             dead: RoaringTreemap::new(),
         };
         if let Some(table) = take_one(&opened, &table, database, report)? {
+            report.undeleted.push(Undeleted {
+                file: name.to_string(),
+                record_count: table.live_count(),
+                reason,
+            });
             taken.strays.push((keyspace, settings, table.record));
         }
     }

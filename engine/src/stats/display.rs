@@ -123,9 +123,12 @@ impl fmt::Display for Stats {
             self.background_failure_count
         )?;
         if let Some(last) = &self.last_background_failure {
-            // A line of the screen, whatever the text.
-            let shown: String = last.chars().filter(|c| !c.is_control()).take(34).collect();
-            write!(f, "; the last: {shown}")?;
+            // Three lines of the screen at most, whatever the text.
+            let shown: Vec<char> = last.chars().filter(|c| !c.is_control()).take(67 * 2).collect();
+            for line in shown.chunks(67) {
+                let line: String = line.iter().collect();
+                write!(f, "\n             {}", line.trim_end())?;
+            }
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 mod checkpoint;
 mod compaction;
 mod crash;
+mod damage;
 mod dead_marks;
 mod early_kills;
 mod existing;

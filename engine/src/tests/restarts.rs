@@ -4,8 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::{TestDb, assert_sound, contents, manual};
+use crate::options::Background;
 use crate::vfs::FileSystem as _;
-use crate::{AppendBytes, BitString, Db, Durability, KeyspaceOptions};
+use crate::{AppendBytes, BitString, Composed, Db, Durability, KeyspaceOptions, LawFailure};
 
 fn bits(number: u64) -> BitString {
     let mut bits = BitString::new();
@@ -140,5 +141,105 @@ fn keyspaces_of_unusual_names_come_back() {
             .iter()
             .all(|file| !names.contains(&file.as_str()) || file == "CURRENT")
     );
+    db.assert_sound();
+}
+
+/// The log segments in the directory.
+fn segments(db: &TestDb) -> usize {
+    db.files().iter().filter(|name| name.ends_with(".log")).count()
+}
+
+/// A process that writes one record and goes leaves a segment. However many of them ran, the next finds one memtable, and no writer is
+/// slowed down or stopped. What such a memtable holds is flushed into one table, and its segments go together.
+#[test]
+fn programs_that_write_a_record_and_go_leave_nothing_that_stops_the_next() {
+    let mut db = TestDb::open(manual());
+    for number in 0..40u32 {
+        db.put(number.to_be_bytes(), "old").expect("put");
+        db.put("last", number.to_be_bytes()).expect("put");
+        if number % 3 == 0 {
+            db.delete((number / 2).to_be_bytes()).expect("delete");
+        }
+        let stats = db.stats();
+        assert!(stats.frozen_memtable_count <= 1, "{stats:?}");
+        assert_eq!((stats.stall_count, stats.flush_count), (0, 0));
+        assert_eq!(stats.compaction.write_delay, std::time::Duration::ZERO);
+        db.reopen();
+    }
+    let before = db.contents();
+    assert_eq!(before.len(), 40 - 14 + 1);
+    assert_eq!(segments(&db), 41);
+    db.flush().expect("flush");
+    assert_eq!((db.stats().flush_count, db.stats().level_table_counts[0]), (1, 1));
+    assert_eq!(segments(&db), 1, "{:?}", db.files());
+    assert_eq!(db.contents(), before);
+    db.reopen();
+    assert_eq!(db.contents(), before);
+    db.assert_sound();
+}
+
+/// Behind a segment that fills its memtable a new one begins; a flush of the first takes its own segments alone.
+#[test]
+fn a_flush_of_the_oldest_memtable_leaves_the_segments_of_the_next() {
+    let options = manual().frozen_memtables_max(8);
+    let mut db = TestDb::open(options.clone());
+    let large = vec![b'v'; 100 << 10];
+    for round in 0..4u8 {
+        for number in 0..2u8 {
+            db.put([round, number], &large).expect("put");
+        }
+        db.reopen();
+        db.put([round, 9], "small").expect("put");
+        db.reopen();
+    }
+    let before = db.contents();
+    // The first large one, three more each behind a small one, and a small one.
+    assert_eq!(db.stats().frozen_memtable_count, 5);
+    for frozen in (0..5).rev() {
+        assert!(db.run_background_step().expect("steps"));
+        assert_eq!(db.stats().frozen_memtable_count, frozen);
+        let machine = db.machine.after_kill();
+        let copy = Db::open_with(Arc::new(machine), super::DIR, options.clone()).expect("opens after a kill");
+        assert_eq!(contents(&copy), before);
+        assert_sound(&copy);
+    }
+    db.assert_sound();
+}
+
+/// With threads, leftovers are flushed now and then: the log does not grow with the number of programs.
+#[test]
+fn many_short_programs_keep_the_log_short() {
+    let options = manual().background(Background::Threads);
+    let machine = crate::vfs::MemFs::new();
+    for number in 0..60u32 {
+        let db = TestDb::open_on(machine.clone(), options.clone());
+        db.put(number.to_be_bytes(), "v").expect("put");
+        // A flush that was asked for at the open may not have begun when this one goes.
+        if number % 20 == 19 {
+            while segments(&db) > crate::db::LEFT_SEGMENTS_MAX {
+                std::thread::yield_now();
+            }
+        }
+        assert_eq!(db.stats().stall_count, 0);
+    }
+    let db = TestDb::open_on(machine, options);
+    assert_eq!(db.contents().len(), 60);
+    db.assert_sound();
+}
+
+/// A law that fails leaves operands as they are, and a flush takes so many of a key: segments with many do not join.
+#[test]
+fn operands_that_do_not_compose_keep_segments_apart() {
+    let law = |_: &[u8], _: &[u8]| -> Result<Composed, LawFailure> { Err(LawFailure::new("never")) };
+    let never = || KeyspaceOptions::default().compose("never", law);
+    let mut db = TestDb::open(manual());
+    for _ in 0..6 {
+        let stuck = db.keyspace("stuck", never()).expect("opens");
+        while stuck.merge("k", "v").is_ok() {}
+        drop(stuck);
+        db.reopen();
+    }
+    db.keyspace("stuck", never()).expect("opens");
+    db.flush().expect("no flush has too many operands of a key");
     db.assert_sound();
 }

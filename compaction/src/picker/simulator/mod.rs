@@ -18,7 +18,7 @@ mod report;
 mod store;
 mod workload;
 
-pub use report::Report;
+pub use report::{FLUSHES_PER_SAMPLE, Report};
 pub use workload::Workload;
 
 use super::{Decision, LevelView, PickerOptions, Running, pick};

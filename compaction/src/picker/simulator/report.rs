@@ -9,6 +9,9 @@ use super::workload::Workload;
 /// Keys asked for at each sample, to see how many tables hold them.
 const KEYS_PER_SAMPLE: u32 = 64;
 
+/// Flushes for each sample of reads.
+pub const FLUSHES_PER_SAMPLE: u64 = 16;
+
 /// Means and peaks over the flushes of a run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Samples {
@@ -43,7 +46,7 @@ impl Samples {
             self.space_count += 1;
             self.space_max = self.space_max.max(space);
         }
-        if self.count.is_multiple_of(16) {
+        if self.count.is_multiple_of(FLUSHES_PER_SAMPLE) {
             let keys = store.live_keys();
             let step = (keys.len() / KEYS_PER_SAMPLE as usize).max(1);
             for key in keys.into_iter().step_by(step) {
@@ -65,12 +68,13 @@ pub struct Report {
     pub write_amplification: f64,
     /// Bytes that merges wrote to each level, to each byte that was flushed.
     pub level_write_amplification: Vec<f64>,
-    /// Tables that may hold a key that is there, by their key ranges; mean over the run. Without filters a reader asks so many.
-    pub read_amplification: f64,
-    /// Bytes of tables to bytes of live records; mean over the run, and the most.
-    pub space_amplification: f64,
+    /// Tables that may hold a key that is there, by their key ranges; mean over the run. Without filters a reader asks so many. `None`: not
+    /// measured, for the run had fewer than [`FLUSHES_PER_SAMPLE`] flushes, or never a live key.
+    pub read_amplification: Option<f64>,
+    /// Bytes of tables to bytes of live records; mean over the run. `None`: not measured, for the store never held four memtables.
+    pub space_amplification: Option<f64>,
     /// The most.
-    pub space_amplification_max: f64,
+    pub space_amplification_max: Option<f64>,
     /// Tables of each level at the end.
     pub level_tables: Vec<usize>,
     /// Most tables of level 0 after the compactions that were due, or that the setting allowed.
@@ -97,14 +101,15 @@ impl Report {
         let by_level = counts.level_write_bytes.iter();
         #[expect(clippy::cast_precision_loss, reason = "figures for people")]
         let space_amplification = samples.space_sum / samples.space_count.max(1) as f64;
+        let was_measured = samples.space_count > 0;
         Report {
             workload: setting.workload,
             operations: setting.operations,
             write_amplification: ratio(counts.flush_bytes + merged_bytes, counts.flush_bytes),
             level_write_amplification: by_level.map(|&bytes| ratio(bytes, counts.flush_bytes)).collect(),
-            read_amplification: ratio(samples.tables_per_read, samples.reads),
-            space_amplification,
-            space_amplification_max: samples.space_max,
+            read_amplification: (samples.reads > 0).then(|| ratio(samples.tables_per_read, samples.reads)),
+            space_amplification: was_measured.then_some(space_amplification),
+            space_amplification_max: was_measured.then_some(samples.space_max),
             level_tables: store.levels().iter().map(|view| view.tables.len()).collect(),
             level_zero_max: samples.level_zero_max,
             tables_max: samples.tables_max,
@@ -116,18 +121,23 @@ impl Report {
     }
 }
 
+/// A figure, or that there is none.
+fn shown(figure: Option<f64>) -> String {
+    figure.map_or_else(|| "-".into(), |figure| format!("{figure:.2}"))
+}
+
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [merges, moves, drops] = self.jobs;
         write!(
             f,
-            "{:<12} {:>11} {:>6.2} {:>7.2}   {:>4.2} ({:>4.2}) {:>8} {:>7} {:>7} {:>5} MB {:>7}  {:?}",
+            "{:<12} {:>11} {:>6.2} {:>7}   {:>4} ({:>4}) {:>8} {:>7} {:>7} {:>5} MB {:>7}  {:?}",
             self.workload,
             self.operations,
             self.write_amplification,
-            self.read_amplification,
-            self.space_amplification,
-            self.space_amplification_max,
+            shown(self.read_amplification),
+            shown(self.space_amplification),
+            shown(self.space_amplification_max),
             merges,
             moves,
             drops,
