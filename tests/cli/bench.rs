@@ -96,6 +96,30 @@ fn the_simulator_gives_the_same_figures_for_the_same_seed() {
         text.starts_with("workload") && text.lines().count() == 2,
         "{text}"
     );
+    // What so short a run cannot measure is no figure; and sizes are the caller's.
+    let short = place.run("simulate uniform --operations 1000 --json").fact();
+    for name in [
+        "read_amplification",
+        "space_amplification",
+        "space_amplification_max",
+    ] {
+        assert!(short[name].is_null(), "{name}: {short}");
+    }
+    let figures = |options: &str| {
+        let line = format!("simulate uniform --operations 2000000 --memtable-mib 1 --json {options}");
+        place.run(&line).fact()
+    };
+    let (default, small) = (
+        figures(""),
+        figures("--table-mib 1 --level-ratio 4 --l0-trigger 2"),
+    );
+    assert!(
+        small["tables_max"].as_u64() > default["tables_max"].as_u64(),
+        "{small}"
+    );
+    place
+        .run("simulate --level-ratio 1")
+        .bad(USAGE, &["--level-ratio"]);
     place.run("simulate --operations 0").bad(USAGE, &["--operations"]);
     place.run("simulate chaos").bad(USAGE, &["chaos"]);
     assert_eq!(place.names(), [""; 0], "it makes no file");

@@ -60,11 +60,13 @@ fn stats_are_one_screen_or_json() {
     assert!(stats.lines().all(|line| line.chars().count() <= 80), "{stats}");
     for words in [
         "L0",
-        "1 in 1 keyspace,",
+        "tables       1 in 1 keyspace,",
         "dead",
-        "of memory",
+        "of tables",
         "stalls",
-        "the oldest",
+        "since ",
+        "opened 1 time",
+        "1.00 times what came into tables",
         "times those alive",
     ] {
         assert!(stats.contains(words), "no {words:?} in:\n{stats}");
@@ -75,7 +77,15 @@ fn stats_are_one_screen_or_json() {
         (&1.into(), &4.into())
     );
     assert_eq!(fact["levels"][0]["table_count"], 1);
-    assert_eq!(fact["since_open"]["stall_count"], 0);
+    assert_eq!(fact["event_log"]["stall_count"], 0);
+    assert_eq!(fact["event_log"]["flush_count"], 1);
+    for bytes in ["manifest_bytes", "event_log_bytes", "table_bytes"] {
+        assert!(fact[bytes].as_u64().unwrap() > 0, "{bytes}: {fact}");
+    }
+    assert_eq!(
+        fact["event_log"]["flush_bytes"], fact["table_bytes"],
+        "what the one flush wrote is there"
+    );
 }
 
 #[test]

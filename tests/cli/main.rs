@@ -10,14 +10,18 @@
 )]
 
 mod bench;
+mod damage;
 mod demo;
 mod dump;
 mod exit_codes;
 mod general;
+#[cfg(unix)]
+mod interrupts;
 mod keyspaces;
 mod load;
 mod look_after;
 mod read;
+mod short_runs;
 mod streams;
 mod support;
 mod write;

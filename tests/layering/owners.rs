@@ -155,6 +155,16 @@ const OWNERS: &[(&str, &str, &str)] = &[
     ),
     (
         "files",
+        "src/bin/tephra/interrupt.rs",
+        "removes what an interrupted command has not finished",
+    ),
+    (
+        "processes",
+        "src/bin/tephra/interrupt.rs",
+        "ends the process at an interrupt",
+    ),
+    (
+        "files",
         "src/bin/tephra/load/records.rs",
         "holds the open file that is loaded",
     ),

@@ -46,7 +46,7 @@ Exit codes:
   2    the command line is wrong: an option, an argument or their combination
   3    a database, a file or standard output refused, or holds or lacks what the command needs: the message says
        which and why
-  130  interrupted: what `compact` had finished stays
+  130  interrupted: nothing half-made is left; what `compact` and `load` had finished stays
   141  standard output was closed before everything was written (`| head`); nothing is said";
 
 /// An embedded, ordered key-value store, from the command line.

@@ -1,10 +1,12 @@
 //! What most commands share: which database and keyspace, and opening them without the right to change or create.
 
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
 use tephradb::{Db, Durability, ExistingKeyspace, Options};
 
+use crate::colour::{Colour, on_errors};
 use crate::failure::{Failure, Result};
 use crate::space::Space;
 
@@ -69,6 +71,21 @@ pub(crate) fn small_writes() -> Options {
 /// Opens a database that must exist, for writes that are durable when they return.
 pub(crate) fn open_to_write(path: &Path) -> Result<Db> {
     Ok(Db::open(path, small_writes())?)
+}
+
+/// Closes after writes that are durable. What failed in the background meanwhile is no failure of theirs, and is told: the next ones may
+/// be refused for it.
+pub(crate) fn close_written(db: Db) -> Result<()> {
+    let closed = db.clone();
+    db.close()?;
+    if let Some(failure) = closed.stats().last_background_failure {
+        let name = on_errors(Colour::Yellow, "tephra:");
+        let _ = writeln!(
+            io::stderr(),
+            "{name} written and durable; but a flush or compaction failed, and writes are refused if that goes on: {failure}"
+        );
+    }
+    Ok(())
 }
 
 /// The default keyspace has no name; this stands for it where people read, and is taken for it where they write.

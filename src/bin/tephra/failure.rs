@@ -1,11 +1,12 @@
 //! What can go wrong, and the exit code it means.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::escape::{escape, shown};
 use crate::form::{BadForm, NUMBER_LEN_BYTES};
+use crate::interrupt::INTERRUPTED;
 use crate::output::counted;
 
 pub(crate) type Result<T> = std::result::Result<T, Failure>;
@@ -16,8 +17,10 @@ pub(crate) enum Failure {
     #[error("not found: {}", escape(key))]
     NotFound { key: Vec<u8> },
 
-    #[error("the database is not sound: {}, listed above", counted(*problem_count as u64, "problem"))]
-    Unsound { problem_count: usize },
+    #[error(
+        "the database is not sound: {}, listed above{}", counted(*problem_count as u64, "problem"), repair_hint(db)
+    )]
+    Unsound { problem_count: usize, db: PathBuf },
 
     #[error("{} is not sound: {}, listed above", shown(path), counted(*problem_count as u64, "problem"))]
     UnsoundTable { path: PathBuf, problem_count: usize },
@@ -38,8 +41,11 @@ pub(crate) enum Failure {
     #[error("{} lies in the database's directory: choose another place", shown(path))]
     IntoTheDatabase { path: PathBuf },
 
-    #[error("{} holds what could be read: {} lost or doubtful, listed above", shown(into), counted(*count as u64, "thing"))]
-    NotAllRepaired { into: PathBuf, count: usize },
+    #[error(
+        "{} holds what could be read, not all of the old database: {what}; see above",
+        shown(into)
+    )]
+    NotAllRepaired { into: PathBuf, what: String },
 
     #[error("a claim does not hold: {claim}")]
     Wrong { claim: String },
@@ -97,6 +103,16 @@ pub(crate) enum Failure {
     #[error("interrupted; what was finished stays")]
     Interrupted,
 
+    #[error(
+        "interrupted: the first {} of {} are in, and durable; the other {} of {} are not", counted(*loaded, "record"), shown(path),
+        crate::figures::grouped(record_count - loaded), crate::figures::grouped(*record_count)
+    )]
+    LoadInterrupted {
+        path: PathBuf,
+        loaded: u64,
+        record_count: u64,
+    },
+
     #[error("{name} is no whole dump: {reason}")]
     Dump { name: String, reason: String },
 
@@ -137,13 +153,39 @@ pub(crate) enum Failure {
 }
 
 /// What helps against an error of the database, where the library's own words are for programs.
-fn hint(error: &tephradb::Error) -> &'static str {
+fn hint(error: &tephradb::Error) -> String {
     match error {
         tephradb::Error::LawUnknown { .. } | tephradb::Error::LawHoldsUp { .. } => {
             "\n  This command knows the laws add-u64, max-u64 and append-bytes. In a keyspace of another law it puts, deletes and \
              reads what has one record a key;\n  the program that owns the law composes the rest, for good where it compacts."
+                .to_owned()
         }
-        _ => "",
+        damage if damage.is_damage() => {
+            let file = damaged_file(damage);
+            repair_hint(file.and_then(Path::parent).unwrap_or(Path::new("DIR")))
+        }
+        _ => String::new(),
+    }
+}
+
+/// What comes after damage.
+fn repair_hint(db: &Path) -> String {
+    format!(
+        "\n  `tephra repair {} --into NEWDIR` makes a new database of what can be read, and says what is lost",
+        shown(db)
+    )
+}
+
+/// The file in which the damage lies, if one is known.
+fn damaged_file(error: &tephradb::Error) -> Option<&Path> {
+    match error {
+        tephradb::Error::Damaged { path, .. }
+        | tephradb::Error::Inconsistent { path, .. }
+        | tephradb::Error::Table { path, .. } => Some(path),
+        tephradb::Error::DeletesUnresolved { cause }
+        | tephradb::Error::BackgroundFailing { cause }
+        | tephradb::Error::WriterStopped { cause } => damaged_file(cause),
+        _ => None,
     }
 }
 
@@ -170,7 +212,7 @@ impl Failure {
             Failure::Argument { .. }
             | Failure::Usage { .. }
             | Failure::Database(tephradb::Error::InvalidOption { .. }) => 2,
-            Failure::Interrupted => 130,
+            Failure::Interrupted | Failure::LoadInterrupted { .. } => INTERRUPTED,
             // What a shell says of a command that SIGPIPE has ended.
             failure if failure.is_closed_pipe() => 141,
             Failure::Database(_)

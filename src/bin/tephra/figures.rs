@@ -15,6 +15,23 @@ pub(crate) fn grouped(number: u64) -> String {
     text
 }
 
+/// `1023 B`, `12.3 KiB`, `4.5 GiB`.
+#[expect(clippy::cast_precision_loss, reason = "figures for people")]
+pub(crate) fn size(bytes: u64) -> String {
+    if bytes < 1024 {
+        return format!("{bytes} B");
+    }
+    let (mut scaled, mut unit) = (bytes as f64, "B");
+    for next in ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"] {
+        if scaled < 1024.0 {
+            break;
+        }
+        scaled /= 1024.0;
+        unit = next;
+    }
+    format!("{scaled:.1} {unit}")
+}
+
 /// A duration with three or four digits: `870 us`, `12.3 ms`, `4.56 s`.
 pub(crate) fn duration(time: Duration) -> String {
     let us = time.as_micros();

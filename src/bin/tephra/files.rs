@@ -9,9 +9,10 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use tempfile::TempDir;
+use tempfile::{NamedTempFile, TempDir};
 
 use crate::failure::{Failure, Result};
+use crate::interrupt::Unfinished;
 
 /// Makes a write over a limit of the size of files (`ulimit -f`) an error of that write. By default the signal for it ends the process. It
 /// stays blocked in threads that are started from here on.
@@ -119,36 +120,50 @@ pub(crate) fn read_all(path: &Path, len_bytes_max: u64) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// A new file that goes again unless it is finished. Never takes the place of one that is there.
+/// A new file that gets its name when it is finished; until then it has another beside it, and goes again. Never takes the place of one that
+/// is there.
 #[derive(Debug)]
 pub(crate) struct Output {
     path: PathBuf,
-    file: File,
-    is_finished: bool,
+    file: NamedTempFile,
+    _unfinished: Unfinished,
 }
 
 impl Output {
     pub(crate) fn create(path: &Path) -> Result<Output> {
-        match File::create_new(path) {
-            Ok(file) => Ok(Output {
+        if fs::symlink_metadata(path).is_ok() {
+            return Err(Failure::Exists {
                 path: path.to_path_buf(),
-                file,
-                is_finished: false,
-            }),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(Failure::Exists {
-                path: path.to_path_buf(),
-            }),
-            Err(error) => Err(file_failure("create", path, error)),
+            });
         }
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".tephra-unfinished-");
+        #[cfg(unix)]
+        let builder = {
+            use std::os::unix::fs::PermissionsExt as _;
+            // It is to be a file like others, less what the umask takes away.
+            builder.permissions(fs::Permissions::from_mode(0o666))
+        };
+        let file = builder
+            .tempfile_in(parent_of(path))
+            .map_err(|error| file_failure("create", path, error))?;
+        Ok(Output {
+            path: path.to_path_buf(),
+            _unfinished: Unfinished::new(file.path()),
+            file,
+        })
     }
 
-    /// Makes it durable and lets it stay.
-    pub(crate) fn finish(mut self) -> Result<()> {
-        self.file
-            .sync_all()
-            .map_err(|error| file_failure("sync", &self.path, error))?;
-        self.is_finished = true;
-        Ok(())
+    /// Makes it durable under its name.
+    pub(crate) fn finish(self) -> Result<()> {
+        let path = self.path;
+        let synced = self.file.as_file().sync_all();
+        synced.map_err(|error| file_failure("sync", &path, error))?;
+        match self.file.persist_noclobber(&path) {
+            Ok(_) => sync_parent(&path),
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Err(Failure::Exists { path }),
+            Err(error) => Err(file_failure("create", &path, error.error)),
+        }
     }
 }
 
@@ -159,14 +174,6 @@ impl Write for Output {
 
     fn flush(&mut self) -> io::Result<()> {
         self.file.flush()
-    }
-}
-
-impl Drop for Output {
-    fn drop(&mut self) {
-        if !self.is_finished {
-            let _ = fs::remove_file(&self.path);
-        }
     }
 }
 
@@ -185,17 +192,45 @@ pub(crate) fn check_fresh(what: &'static str, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A directory for a time, among the temporary ones: gone with everything in it when dropped.
-pub(crate) fn temporary_directory(prefix: &str) -> Result<TempDir> {
-    let made = tempfile::Builder::new().prefix(prefix).tempdir();
-    made.map_err(|error| file_failure("make a directory in", &std::env::temp_dir(), error))
+/// A directory for a time: gone with everything in it when dropped, and at an interrupt.
+#[derive(Debug)]
+pub(crate) struct Temporary {
+    // Dropped after the directory: an interrupt meanwhile finishes the removal.
+    directory: TempDir,
+    unfinished: Unfinished,
 }
 
-/// A directory for a time beside a path, to take its place later.
-pub(crate) fn directory_beside(path: &Path) -> Result<TempDir> {
+impl Temporary {
+    fn of(directory: TempDir) -> Temporary {
+        Temporary {
+            unfinished: Unfinished::new(directory.path()),
+            directory,
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// Lets it stay.
+    pub(crate) fn keep(self) {
+        drop(self.unfinished);
+        let _ = self.directory.keep();
+    }
+}
+
+/// One among the temporary directories of the system.
+pub(crate) fn temporary_directory(prefix: &str) -> Result<Temporary> {
+    let made = tempfile::Builder::new().prefix(prefix).tempdir();
+    made.map(Temporary::of)
+        .map_err(|error| file_failure("make a directory in", &std::env::temp_dir(), error))
+}
+
+/// One beside a path, to take its place later.
+pub(crate) fn directory_beside(path: &Path) -> Result<Temporary> {
     let parent = parent_of(path);
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".tephra-restore-");
+    builder.prefix(".tephra-unfinished-");
     #[cfg(unix)]
     let builder = {
         use std::os::unix::fs::PermissionsExt as _;
@@ -203,16 +238,33 @@ pub(crate) fn directory_beside(path: &Path) -> Result<TempDir> {
         builder.permissions(fs::Permissions::from_mode(0o777))
     };
     let made = builder.tempdir_in(parent);
-    made.map_err(|error| file_failure("make a directory in", parent, error))
+    made.map(Temporary::of)
+        .map_err(|error| file_failure("make a directory in", parent, error))
 }
 
 /// Gives a directory its final name, durably. An empty directory of that name is replaced.
-pub(crate) fn move_into_place(from: TempDir, to: &Path) -> Result<()> {
-    fs::rename(from.path(), to).map_err(|error| file_failure("move what was restored to", to, error))?;
+pub(crate) fn move_into_place(from: Temporary, to: &Path) -> Result<()> {
+    fs::rename(from.path(), to).map_err(|error| file_failure("move what was made to", to, error))?;
     // There is nothing at the old name any more.
-    let _ = from.keep();
-    let synced = File::open(parent_of(to)).and_then(|parent| parent.sync_all());
-    synced.map_err(|error| file_failure("sync the directory of", to, error))
+    from.keep();
+    sync_parent(to)
+}
+
+/// Makes a name durable.
+fn sync_parent(path: &Path) -> Result<()> {
+    let synced = File::open(parent_of(path)).and_then(|parent| parent.sync_all());
+    synced.map_err(|error| file_failure("sync the directory of", path, error))
+}
+
+/// Refuses a path in the directory of a database: it could be one of its files.
+pub(crate) fn check_outside(path: &Path, database: &Path) -> Result<()> {
+    // Through links, as far as there are such folders.
+    match (fs::canonicalize(parent_of(path)), fs::canonicalize(database)) {
+        (Ok(parent), Ok(database)) if parent.starts_with(&database) => Err(Failure::IntoTheDatabase {
+            path: path.to_path_buf(),
+        }),
+        _ => Ok(()),
+    }
 }
 
 fn parent_of(path: &Path) -> &Path {

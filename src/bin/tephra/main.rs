@@ -19,7 +19,7 @@
 //!              ├── database    which database and keyspace, and opening them
 //!              ├── space       a keyspace of bytes or bits;  span: which of its keys
 //!              ├── form        bytes as text: plain, escaped, hex, base64, numbers;  escape: printable text
-//!              ├── files       what is read and written beside databases
+//!              ├── files       what is read and written beside databases;  interrupt: nothing half-made stays behind
 //!              ├── output      lines and JSON;  colour, progress: on a terminal alone
 //!              └── failure     what went wrong, and the exit code it means
 //! ```
@@ -40,6 +40,7 @@ mod failure;
 mod figures;
 mod files;
 mod form;
+mod interrupt;
 mod load;
 mod look_after;
 mod output;

@@ -14,11 +14,12 @@ const ABOUT: &str = "\
 Examples:
   tephra simulate                                       all workloads
   tephra simulate delete-rich --operations 200000000
-  tephra simulate uniform --memtable-mib 16 --json
+  tephra simulate uniform --memtable-mib 16 --table-mib 32 --level-ratio 8 --json
 
 Columns: write, bytes written by flushes and merges for each byte flushed; read, tables whose key range holds a key that is there (mean);
 space, bytes of tables for each byte of live records (mean, and the most); jobs of each kind; the largest merge; the most tables of level
-0; the tables by level at the end. The same setting and seed give the same figures on every machine.";
+0; the tables by level at the end. \"-\": not measured, for the store stayed smaller than four memtables (space), or saw fewer than 16 flushes
+(read): raise --operations or lower --memtable-mib. The same setting and seed give the same figures on every machine.";
 
 /// A made-up history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -62,6 +63,15 @@ pub(crate) struct Simulate {
     /// Size of a memtable in MiB
     #[arg(long, value_name = "MIB", default_value_t = 64, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     memtable_mib: u64,
+    /// Size in MiB at which merges cut their output into tables
+    #[arg(long, value_name = "MIB", default_value_t = 64, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
+    table_mib: u64,
+    /// How many times larger each level is than the one above
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(2..=1_000))]
+    level_ratio: u64,
+    /// Flushed tables that start a compaction
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..=1_000))]
+    l0_trigger: u64,
     /// Bytes that compactions may write for each byte flushed, on a slow machine [default: as many as are due]
     #[arg(long, value_name = "BYTES")]
     compaction_budget: Option<u64>,
@@ -86,6 +96,9 @@ pub(crate) fn simulate(args: &Simulate, out: &mut dyn Write) -> Result<()> {
         let mut setting = Setting::new(name.workload(), args.operations);
         setting.record_bytes = args.record_bytes;
         setting.memtable_bytes = args.memtable_mib << 20;
+        setting.picker.target_table_bytes = args.table_mib << 20;
+        setting.picker.size_ratio = args.level_ratio;
+        setting.picker.level_zero_trigger = usize::try_from(args.l0_trigger).unwrap_or(usize::MAX);
         setting.compaction_bytes_per_flushed = args.compaction_budget;
         setting.seed = args.seed;
         let spinner = Spinner::new(format!("simulating {}", setting.workload));

@@ -2,12 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use tempfile::TempDir;
-
 use super::Demo;
 use crate::escape::shown;
 use crate::failure::{Failure, Result};
-use crate::files::{Input, check_fresh, temporary_directory};
+use crate::files::{Input, Temporary, check_fresh, temporary_directory};
 use crate::load::{Plan, check};
 
 /// The data file, below the current directory or below the source tree.
@@ -22,7 +20,7 @@ pub(crate) struct Setting {
     /// Lines of the data file, each of them a record.
     pub(crate) record_count: u64,
     /// The database's directory, where it is one of the demo's own: gone when the demo ends, however it ends.
-    temporary: Option<TempDir>,
+    temporary: Option<Temporary>,
     is_kept: bool,
 }
 
@@ -62,7 +60,7 @@ impl Setting {
     /// Lets the database stay.
     pub(crate) fn keep(self) {
         if let Some(temporary) = self.temporary {
-            let _ = temporary.keep();
+            temporary.keep();
         }
     }
 }

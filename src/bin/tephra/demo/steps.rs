@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use tephradb::{Db, Options, Range};
+use tephradb::{Cancel, Db, Options, Range};
 
 use super::page::{Page, Step};
 use super::setting::{Setting, command_line};
@@ -94,6 +94,7 @@ impl Story {
             &mut records,
             self.record_count,
             false,
+            &Cancel::new(),
         )?;
         self.db.flush()?;
         step.stop();

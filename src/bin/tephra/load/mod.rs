@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args as ClapArgs, ValueEnum};
 use serde_json::json;
-use tephradb::{Db, Durability, ExistingKeyspace, Keyspace, KeyspaceOptions, Options};
+use tephradb::{Cancel, Db, Durability, ExistingKeyspace, Keyspace, KeyspaceOptions, Options};
 
 use crate::database::{Place, existing_keyspace, no_keyspace, shown_name};
 use crate::escape::{escape, shown};
@@ -28,6 +28,7 @@ use crate::failure::{Failure, Result};
 use crate::figures::duration;
 use crate::files::Input;
 use crate::form::Forms;
+use crate::interrupt;
 use crate::output::{Json, counted, facts, line};
 use crate::progress::Progress;
 use crate::stopwatch::Stopwatch;
@@ -190,9 +191,18 @@ pub(crate) fn run(args: &Load, out: &mut dyn Write) -> Result<()> {
     check_fits(&keyspace, &checked)?;
     let mut records = Records::open(&mut input, &plan)?;
     let columns = records.columns();
-    let loaded = load_records(&db, &keyspace, &mut records, record_count, args.merge)?;
+    let cancel = Cancel::new();
+    interrupt::ask_to_end(&cancel);
+    let loaded = load_records(&db, &keyspace, &mut records, record_count, args.merge, &cancel)?;
     db.flush()?;
     db.close()?;
+    if cancel.is_cancelled() && loaded < record_count {
+        return Err(Failure::LoadInterrupted {
+            path: input.path().to_path_buf(),
+            loaded,
+            record_count,
+        });
+    }
     if loaded != record_count {
         return Err(Failure::Changed {
             path: input.path().to_path_buf(),
@@ -262,13 +272,14 @@ fn keyspace_to_load(db: &Db, name: &str, is_merge: bool) -> Result<Keyspace> {
     }
 }
 
-/// Puts or merges all records, in order, in batches. Returns their number.
+/// Puts or merges all records, in order, in batches; ends behind one of them if it is cancelled. Returns their number.
 pub(crate) fn load_records(
     db: &Db,
     keyspace: &Keyspace,
     records: &mut Records,
     record_count: u64,
     is_merge: bool,
+    cancel: &Cancel,
 ) -> Result<u64> {
     let progress = Progress::new("loading", record_count);
     let (mut loaded, mut batch, mut batch_bytes) = (0, db.batch(), 0);
@@ -284,6 +295,9 @@ pub(crate) fn load_records(
             progress.advance(batch.len() as u64);
             std::mem::replace(&mut batch, db.batch()).commit(Durability::Process)?;
             batch_bytes = 0;
+            if cancel.is_cancelled() {
+                break;
+            }
         }
     }
     batch.commit(Durability::Process)?;

@@ -14,6 +14,7 @@ use crate::database::{Database, shown_name, small_writes};
 use crate::failure::{Failure, Result};
 use crate::figures::{duration, grouped};
 use crate::form::Forms;
+use crate::interrupt;
 use crate::output::{Json, counted, facts, line};
 use crate::progress::Spinner;
 use crate::space::Space;
@@ -97,7 +98,7 @@ pub(crate) fn compact(args: Compact, out: &mut dyn Write) -> Result<()> {
             .map(|name| Space::open(&db, name))
             .collect::<Result<Vec<_>>>()?;
         let cancel = Cancel::new();
-        cancel_on_interrupt(&cancel);
+        interrupt::ask_to_end(&cancel);
         let mut skipped = None;
         for space in &spaces {
             space.check_forms(&args.forms)?;
@@ -146,10 +147,4 @@ pub(crate) fn compact(args: Compact, out: &mut dyn Write) -> Result<()> {
         )?;
     }
     skipped.map_or(Ok(()), Err)
-}
-
-/// Raises the flag at the first interrupt. Where no handler can be set, an interrupt ends the process, which a database survives too.
-fn cancel_on_interrupt(cancel: &Cancel) {
-    let cancel = cancel.clone();
-    let _ = ctrlc::set_handler(move || cancel.cancel());
 }

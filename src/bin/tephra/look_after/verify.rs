@@ -37,7 +37,7 @@ pub(crate) fn verify(args: &Verify, out: &mut dyn Write) -> Result<()> {
     let report = match outcome {
         Ok(report) => report,
         // Damage that keeps the database from being opened is what was looked for, not a refusal.
-        Err(Failure::Database(damage)) if is_damage(&damage) => {
+        Err(Failure::Database(damage)) if damage.is_damage() => {
             let mut report = VerifyReport::default();
             report.problems.push(damage.to_string());
             report
@@ -51,7 +51,10 @@ pub(crate) fn verify(args: &Verify, out: &mut dyn Write) -> Result<()> {
     }
     match report.problems.len() {
         0 => Ok(()),
-        problem_count => Err(Failure::Unsound { problem_count }),
+        problem_count => Err(Failure::Unsound {
+            problem_count,
+            db: args.database.db.clone(),
+        }),
     }
 }
 
@@ -121,15 +124,5 @@ fn print_json(report: &VerifyReport, out: &mut dyn Write) -> Result<()> {
             "live_keys": report.live_key_count,
             "uncomposed_keys": report.uncomposed_key_count,
         }),
-    )
-}
-
-/// Whether an error says that bytes of the database are wrong, rather than that they cannot be had.
-fn is_damage(error: &tephradb::Error) -> bool {
-    matches!(
-        error,
-        tephradb::Error::Damaged { .. }
-            | tephradb::Error::Table { .. }
-            | tephradb::Error::Inconsistent { .. }
     )
 }

@@ -29,7 +29,7 @@ pub(super) struct Advice {
 type Found = Option<(Weight, String, &'static str)>;
 type Rule = (&'static str, fn(&Facts) -> Found);
 
-const RULES: [Rule; 11] = [
+const RULES: [Rule; 12] = [
     ("stopped", stopped),
     ("failures", failures),
     ("level-0", level_zero),
@@ -38,6 +38,7 @@ const RULES: [Rule; 11] = [
     ("dead-records", dead_records),
     ("write-amplification", write_amplification),
     ("small-flushes", small_flushes),
+    ("short-runs", short_runs),
     ("many-small-tables", many_small_tables),
     ("filters", filters),
     ("event-log", event_log),
@@ -125,9 +126,21 @@ fn small_flushes(facts: &Facts) -> Found {
     const BYTES_MIN: u64 = 256 << 10;
     let history = &facts.history;
     let mean = history.flush_bytes / history.flush_count.max(1);
-    (history.flush_count >= FLUSHES_MIN && mean < BYTES_MIN).then(|| (Weight::Consider,
+    // An open flushes what short programs have left, however small it is.
+    let is_asked_for = history.flush_count > history.open_count;
+    (is_asked_for && history.flush_count >= FLUSHES_MIN && mean < BYTES_MIN).then(|| (Weight::Consider,
         format!("{} flushes wrote {} KiB each on the mean", history.flush_count, mean >> 10),
         "Small tables are merged again and again. Raise memtable_bytes, call Db::flush less often (the log keeps commits), and raise pending_deletes_max if deletes wait behind snapshots."))
+}
+
+fn short_runs(facts: &Facts) -> Found {
+    const OPENS_MIN: u64 = 100;
+    const OPEN_MS_MAX: u64 = 1_000;
+    let history = &facts.history;
+    let mean_ms = history.open_ms / history.open_count.max(1);
+    (history.open_count >= OPENS_MIN && mean_ms < OPEN_MS_MAX).then(|| (Weight::Consider,
+        format!("programs opened the database {} times, for {mean_ms} ms on the mean", history.open_count),
+        "Each open writes a manifest and a log segment, which costs more than a record does. Keep the database open in one program, or give many records to one tephra load."))
 }
 
 fn many_small_tables(facts: &Facts) -> Found {
@@ -147,6 +160,13 @@ fn filters(facts: &Facts) -> Found {
 }
 
 fn event_log(facts: &Facts) -> Found {
+    if let Some(reason) = facts.history.unreadable_files.first() {
+        return Some((
+            Weight::Consider,
+            format!("the event log could not be read: {reason}"),
+            "There is no timeline, and figures that come from the log are missing. Move away what stands at that name, or give this user the right to read it; the database begins a new log by itself.",
+        ));
+    }
     let lost = facts.history.lost_event_count;
     (lost > 0).then(|| (Weight::Consider, format!("{lost} events are missing from the log"),
         "The disk refused EVENTS for a while, so figures of this page that come from it are too small. Make room; event_log_bytes sets its size."))
@@ -219,6 +239,22 @@ mod tests {
             ["slowdowns"]
         );
         assert_eq!(with(&|facts| facts.history.lost_event_count = 1), ["event-log"]);
+        assert_eq!(
+            with(&|facts| facts
+                .history
+                .unreadable_files
+                .push("EVENTS is a directory".into())),
+            ["event-log"]
+        );
+        // Short programs, whose leftovers the next ones flush.
+        assert_eq!(
+            with(&|facts| {
+                facts.history.open_count = 400;
+                facts.history.flush_count = 25;
+                facts.history.flush_bytes = 25 << 10;
+            }),
+            ["short-runs"]
+        );
         assert_eq!(
             with(&|facts| {
                 facts.history.flush_count = 100;

@@ -123,8 +123,7 @@ impl Facts {
 
     /// Bytes of tables written for each byte that came in; `None` where the log tells of none.
     pub(super) fn write_amplification(&self) -> Option<f64> {
-        let came_in = self.history.bytes_in();
-        (came_in > 0).then(|| ratio(came_in + self.history.compaction_bytes_total(), came_in))
+        self.history.write_amplification()
     }
 
     /// Bytes written to each level for each byte that came in.

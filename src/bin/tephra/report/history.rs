@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use tephradb::{EventHistory, EventLine};
 
+use super::facts::ratio;
+
 /// What was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Flush,
     Compaction,
     Ingest,
@@ -19,74 +21,85 @@ pub(super) enum Kind {
 
 /// One piece of work, or a wait.
 #[derive(Clone, Debug)]
-pub(super) struct Activity {
-    pub(super) kind: Kind,
+pub(crate) struct Activity {
+    pub(crate) kind: Kind,
     /// When it ended, in milliseconds since 1970.
-    pub(super) end_ms: u64,
+    pub(crate) end_ms: u64,
     /// How long it took.
-    pub(super) took_us: u64,
+    pub(crate) took_us: u64,
     /// The level of the output of a compaction.
-    pub(super) level: u64,
-    pub(super) bytes_in: u64,
-    pub(super) bytes_out: u64,
+    pub(crate) level: u64,
+    pub(crate) bytes_in: u64,
+    pub(crate) bytes_out: u64,
     /// The event for people.
-    pub(super) text: String,
+    pub(crate) text: String,
 }
 
 impl Activity {
-    pub(super) fn begin_ms(&self) -> u64 {
+    pub(crate) fn begin_ms(&self) -> u64 {
         self.end_ms.saturating_sub(self.took_us / 1_000)
     }
 }
 
 /// Look-ups of keys in tables, counted by the filters, while the database was open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Probes {
-    pub(super) filtered: u64,
-    pub(super) found: u64,
-    pub(super) in_vain: u64,
+pub(crate) struct Probes {
+    pub(crate) filtered: u64,
+    pub(crate) found: u64,
+    pub(crate) in_vain: u64,
 }
 
 /// The log, put together.
 #[derive(Clone, Debug, Default)]
-pub(super) struct History {
-    pub(super) activities: Vec<Activity>,
-    pub(super) event_count: usize,
-    pub(super) unreadable_line_count: usize,
-    pub(super) lost_event_count: u64,
-    pub(super) first_time: Option<String>,
-    pub(super) last_time: Option<String>,
-    pub(super) flush_count: u64,
-    pub(super) flush_bytes: u64,
-    pub(super) ingest_bytes: u64,
-    pub(super) compaction_count: u64,
+pub(crate) struct History {
+    pub(crate) activities: Vec<Activity>,
+    pub(crate) event_count: usize,
+    pub(crate) unreadable_line_count: usize,
+    pub(crate) lost_event_count: u64,
+    pub(crate) first_time: Option<String>,
+    pub(crate) last_time: Option<String>,
+    pub(crate) flush_count: u64,
+    pub(crate) flush_bytes: u64,
+    pub(crate) ingest_bytes: u64,
+    pub(crate) compaction_count: u64,
     /// Bytes that compactions wrote, by level.
-    pub(super) compaction_bytes: BTreeMap<u64, u64>,
-    pub(super) stall_us: u64,
-    pub(super) stall_commits: u64,
-    pub(super) slowdown_us: u64,
+    pub(crate) compaction_bytes: BTreeMap<u64, u64>,
+    pub(crate) stall_us: u64,
+    pub(crate) stall_commits: u64,
+    pub(crate) slowdown_us: u64,
     /// Time during which the database was open, as far as the log tells.
-    pub(super) open_ms: u64,
-    pub(super) probes: Probes,
-    pub(super) failures: Vec<String>,
+    pub(crate) open_ms: u64,
+    /// How often the database was opened for writing.
+    pub(crate) open_count: u64,
+    /// Files of the log that could not be read, each with the reason.
+    pub(crate) unreadable_files: Vec<String>,
+    pub(crate) probes: Probes,
+    pub(crate) failures: Vec<String>,
     /// Writing stopped for good, and the database was not opened since.
-    pub(super) stopped: Option<String>,
+    pub(crate) stopped: Option<String>,
 }
 
 impl History {
     /// Bytes of tables that came in: by flushes and ingests.
-    pub(super) fn bytes_in(&self) -> u64 {
+    pub(crate) fn bytes_in(&self) -> u64 {
         self.flush_bytes + self.ingest_bytes
     }
 
-    pub(super) fn compaction_bytes_total(&self) -> u64 {
+    pub(crate) fn compaction_bytes_total(&self) -> u64 {
         self.compaction_bytes.values().sum()
     }
 
-    pub(super) fn of(log: &EventHistory) -> History {
+    /// Bytes of tables written for each byte that came in; `None` where the log tells of none.
+    pub(crate) fn write_amplification(&self) -> Option<f64> {
+        let came_in = self.bytes_in();
+        (came_in > 0).then(|| ratio(came_in + self.compaction_bytes_total(), came_in))
+    }
+
+    pub(crate) fn of(log: &EventHistory) -> History {
         let mut history = History {
             event_count: log.events.len(),
             unreadable_line_count: log.unreadable_line_count,
+            unreadable_files: log.unreadable_files.clone(),
             first_time: log.events.first().map(EventLine::time),
             last_time: log.events.last().map(EventLine::time),
             ..History::default()
@@ -112,6 +125,7 @@ impl History {
             "open" => {
                 // Numbers of compactions count from each open.
                 begun.clear();
+                self.open_count += 1;
                 self.stopped = None;
                 (Kind::Open, format!("opened: {} tables", number("tables")))
             }

@@ -63,6 +63,8 @@ pub(super) fn render(facts: &Facts, advice: &[Advice]) -> String {
             "first": history.first_time,
             "last": history.last_time,
             "unreadable_lines": history.unreadable_line_count,
+            "unreadable_files": history.unreadable_files,
+            "opens": history.open_count,
             "lost": history.lost_event_count,
             "flushes": history.flush_count,
             "flush_bytes": history.flush_bytes,

@@ -12,7 +12,7 @@
 
 mod advice;
 mod facts;
-mod history;
+pub(crate) mod history;
 mod json;
 mod output;
 mod page;
@@ -25,12 +25,13 @@ use clap::Args as ClapArgs;
 use crate::database::open_to_read;
 use crate::escape::shown;
 use crate::failure::{Failure, Result};
+use crate::files::{check_outside, is_standard};
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Report {
     /// Directory of the database
     dir: PathBuf,
-    /// File to write the page to; one that is there is replaced
+    /// File to write the page to, which is replaced if it is there; - for standard output
     #[arg(long, short, value_name = "FILE", required_unless_present = "json")]
     output: Option<PathBuf>,
     /// Print the facts as JSON instead, or write them to the file
@@ -39,8 +40,10 @@ pub(crate) struct Report {
 }
 
 pub(crate) fn run(args: &Report, out: &mut dyn Write) -> Result<()> {
-    if let Some(path) = &args.output {
-        output::check(path, &args.dir)?;
+    // A name for standard output is no file.
+    let output = args.output.as_deref().filter(|path| !is_standard(path));
+    if let Some(path) = output {
+        check_outside(path, &args.dir)?;
     }
     let db = open_to_read(&args.dir)?;
     let facts = facts::Facts::gather(&db, &args.dir)?;
@@ -50,7 +53,7 @@ pub(crate) fn run(args: &Report, out: &mut dyn Write) -> Result<()> {
     } else {
         page::render(&facts, &advice)
     };
-    match &args.output {
+    match output {
         None => out.write_all(text.as_bytes()).map_err(Failure::Output),
         Some(path) => {
             output::write(path, text.as_bytes())?;

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::Args as ClapArgs;
 
-use crate::database::Place;
+use crate::database::{Place, close_written};
 use crate::failure::{Failure, Result};
 use crate::form::Forms;
 use crate::span::SpanArgs;
@@ -24,7 +24,7 @@ pub(crate) fn delete(args: Delete) -> Result<()> {
     let (db, space) = args.place.open_to_write()?;
     space.check_forms(&args.forms)?;
     space.delete(&key)?;
-    Ok(db.close()?)
+    close_written(db)
 }
 
 const EXAMPLES: &str = "\
@@ -57,5 +57,5 @@ pub(crate) fn delete_range(args: DeleteRange) -> Result<()> {
     let (db, space) = args.place.open_to_write()?;
     space.check_forms(&args.forms)?;
     space.delete_range(&span)?;
-    Ok(db.close()?)
+    close_written(db)
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 
-use crate::database::Place;
+use crate::database::{Place, close_written};
 use crate::failure::Result;
 use crate::form::Forms;
 
@@ -40,5 +40,5 @@ pub(crate) fn merge(args: Merge) -> Result<()> {
     let (db, space) = args.place.open_to_write()?;
     space.check_forms(&args.forms)?;
     space.merge(&key, &operand)?;
-    Ok(db.close()?)
+    close_written(db)
 }

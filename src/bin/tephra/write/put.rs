@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 use tephradb::{Db, KeyspaceOptions};
 
-use crate::database::{Place, existing_keyspace, small_writes};
+use crate::database::{Place, close_written, existing_keyspace, small_writes};
 use crate::failure::Result;
 use crate::form::Forms;
 use crate::space::Space;
@@ -51,7 +51,7 @@ pub(crate) fn put(args: Put) -> Result<()> {
     };
     space.check_forms(&args.forms)?;
     space.put(&key, &value)?;
-    Ok(db.close()?)
+    close_written(db)
 }
 
 fn open_or_create(place: &Place) -> Result<(Db, Space)> {

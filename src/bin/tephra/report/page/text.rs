@@ -1,5 +1,7 @@
 //! Text on the page: escaped, and figures with their units.
 
+pub(super) use crate::figures::size as bytes;
+
 /// Text as it may stand between tags and in quoted attributes. Control characters, and those that turn a line, become marks.
 pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
@@ -19,22 +21,6 @@ pub(super) fn escape(text: &str) -> String {
         }
     }
     escaped
-}
-
-/// `1023 B`, `12.3 KiB`, `4.5 GiB`.
-pub(super) fn bytes(count: u64) -> String {
-    if count < 1024 {
-        return format!("{count} B");
-    }
-    let (mut scaled, mut unit) = (super::super::facts::as_float(count), "B");
-    for next in ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"] {
-        if scaled < 1024.0 {
-            break;
-        }
-        scaled /= 1024.0;
-        unit = next;
-    }
-    format!("{scaled:.1} {unit}")
 }
 
 /// `1 table`, `1,234 tables`.

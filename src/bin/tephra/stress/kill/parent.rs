@@ -11,6 +11,7 @@ use tephradb::Db;
 use super::script::{Places, Records, THREADS, apply, options};
 use crate::failure::{Failure, Result};
 use crate::figures::{duration, grouped};
+use crate::files::temporary_directory;
 use crate::progress::Progress;
 use crate::stopwatch::Stopwatch;
 use crate::stress::Stress;
@@ -51,7 +52,7 @@ pub(crate) fn run(stress: &Stress, out: &mut dyn Write) -> Result<()> {
     let (dir, _own) = match &stress.dir {
         Some(dir) => (dir.clone(), None),
         None => {
-            let own = temporary()?;
+            let own = temporary_directory("tephra-stress-")?;
             (own.path().join("db"), Some(own))
         }
     };
@@ -91,11 +92,6 @@ fn broken_in(round: u64, broken: String) -> Failure {
     Failure::Broken {
         broken: format!("round {round}: {broken}"),
     }
-}
-
-fn temporary() -> Result<tempfile::TempDir> {
-    let made = tempfile::Builder::new().prefix("tephra-stress-").tempdir();
-    made.map_err(|source| file_failure("make a directory in", &std::env::temp_dir(), source))
 }
 
 fn file_failure(operation: &'static str, path: &Path, source: std::io::Error) -> Failure {
