@@ -1,7 +1,7 @@
 /* A tour of the C interface, which checks its answers.
  *
- *   cargo build -p tephra-c
- *   cc -Iinclude c/examples/tour.c -o tour -Ltarget/debug -Wl,-rpath,target/debug -ltephra
+ *   cargo build --release -p tephra-c
+ *   cc -Iinclude c/examples/tour.c -o tour -Ltarget/release -Wl,-rpath,"$PWD/target/release" -ltephra
  *   ./tour FOLDER        FOLDER: where the database is made; must not exist
  *
  * Every function of tephra.h is called. A wrong answer is printed with its line, and ends the program with 1.

@@ -25,7 +25,6 @@
 //! While the edit is written, writers wait for that one sync: a commit in between would be older than the tables and lie above
 //! them.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -42,6 +41,7 @@ use crate::file_name::FileName;
 use crate::flush::resolve::{Deleted, Resolution};
 use crate::keyspace::Keyspace;
 use crate::limits;
+use crate::sorted_map::SortedMap;
 use crate::table_file::TableFile;
 use crate::version::{Change, Edit, TableRecord, Version};
 use crate::vfs::WritableFile;
@@ -282,7 +282,7 @@ impl Ingest {
             keys,
             intervals: Vec::new(),
         };
-        let mut ended = Resolution::new(BTreeMap::from([(self.keyspace.number(), deleted)]));
+        let mut ended = Resolution::new(SortedMap::from_iter([(self.keyspace.number(), deleted)]));
         let outcome = engine.put_in_force(&self.keyspace, &mut tables, &mut ended, &mut is_handed_over);
         // From the edit on the files are the version's, or wait with it until it is known not to be in force.
         self.forget_files(!is_handed_over);
@@ -394,7 +394,7 @@ impl Engine {
         let mut edit = Edit {
             changes: kills.changes,
         };
-        let mut added = BTreeMap::new();
+        let mut added = SortedMap::new();
         let bytes = tables.iter().map(|table| table.len_bytes()).sum();
         for table in tables.iter_mut() {
             let table_alone = Arc::get_mut(table).expect("nobody else has seen it");

@@ -66,6 +66,7 @@ mod repair;
 mod settings;
 mod size_estimate;
 mod snapshot;
+mod sorted_map;
 mod stats;
 mod table_facts;
 mod table_file;

@@ -9,13 +9,13 @@
 //! A database has the fault that its options name, and each place asks the directory that all its parts share. Without the feature
 //! neither the option nor the places are compiled.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use roaring::RoaringTreemap;
 
 use crate::dead_set::DeadSet;
 use crate::options::Options;
+use crate::sorted_map::SortedMap;
 use crate::table_file::TableFile;
 use crate::unit_table::UnitTable;
 
@@ -47,9 +47,9 @@ impl TableFile {
 
 /// Loses one of the kills of some outputs.
 pub(crate) fn lose_late_kill(
-    outputs: &BTreeMap<u64, Arc<TableFile>>,
-    mut kills: BTreeMap<u64, RoaringTreemap>,
-) -> BTreeMap<u64, RoaringTreemap> {
+    outputs: &SortedMap<u64, Arc<TableFile>>,
+    mut kills: SortedMap<u64, RoaringTreemap>,
+) -> SortedMap<u64, RoaringTreemap> {
     let mut outputs = outputs.values();
     if outputs.any(|output| output.has_planted(PlantedFault::LostLateKill))
         && let Some(ordinals) = kills.values_mut().find(|ordinals| !ordinals.is_empty())

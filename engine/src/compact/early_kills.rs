@@ -10,7 +10,6 @@
 //! there. So the kills move to where the keys went. Found are they before any lock that a writer waits for; between that and
 //! the publication no delete is settled (the engine's `resolving`).
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -20,6 +19,7 @@ use crate::dead_set::{live_runs, runs_of};
 use crate::error::Result;
 use crate::instant::{FrozenMemtable, Instant, Layers};
 use crate::memtable::Memtable;
+use crate::sorted_map::SortedMap;
 use crate::table_file::TableFile;
 use crate::version::{TableView, Version};
 
@@ -29,7 +29,7 @@ pub(super) struct MovedKills {
     /// The replaced tables.
     gone: Vec<u64>,
     /// By log segment, which names the generation: what is killed in the tables that replace them.
-    moved: BTreeMap<u64, Vec<(u64, Range<u64>)>>,
+    moved: SortedMap<u64, Vec<(u64, Range<u64>)>>,
 }
 
 impl MovedKills {
@@ -37,7 +37,7 @@ impl MovedKills {
     pub(super) fn find(
         engine: &Engine,
         inputs: &[TableView],
-        outputs: &BTreeMap<u64, Arc<TableFile>>,
+        outputs: &SortedMap<u64, Arc<TableFile>>,
     ) -> Result<MovedKills> {
         let (instant, active_segment) = engine.instant_and_segment();
         let frozen = instant.layers.frozen.iter();
@@ -46,7 +46,7 @@ impl MovedKills {
             .chain(std::iter::once((active_segment, &instant.active)));
         let mut kills = MovedKills {
             gone: inputs.iter().map(|input| input.file.number()).collect(),
-            moved: BTreeMap::new(),
+            moved: SortedMap::new(),
         };
         for (segment, root) in generations {
             let overlay = root.overlay();

@@ -4,7 +4,6 @@
 //! elsewhere do not wait for it. Its own flushed tables must stay few, so puts and merges into it are refused once they are as many as would
 //! stop all writers otherwise. It is tried again when the tables that failed have changed, so nothing runs in circles.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use parking_lot::RwLock;
@@ -12,6 +11,7 @@ use tephra_compaction::picker::Job;
 
 use crate::error::{Error, Result};
 use crate::keyspace::KeyspaceCore;
+use crate::sorted_map::SortedMap;
 use crate::version::{KeyspaceView, Version};
 
 /// Why a keyspace is passed by.
@@ -32,7 +32,7 @@ impl HeldUp {
 /// The keyspaces that are passed by. Empty nearly always.
 #[derive(Debug, Default)]
 pub(crate) struct HeldUpKeyspaces {
-    by_number: RwLock<BTreeMap<u32, HeldUp>>,
+    by_number: RwLock<SortedMap<u32, HeldUp>>,
 }
 
 fn inputs_of(job: &Job, view: &KeyspaceView) -> (Vec<u64>, u64) {

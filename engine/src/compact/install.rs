@@ -1,6 +1,5 @@
 //! The edits of compactions: what is still there of the inputs goes, moves, or is replaced by outputs.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
 use super::early_kills::MovedKills;
@@ -8,6 +7,7 @@ use super::run::find;
 use super::{CompactionStart, late_kills};
 use crate::db::Engine;
 use crate::error::Result;
+use crate::sorted_map::SortedMap;
 use crate::table_file::TableFile;
 use crate::version::{Change, Edit, KeyspaceView, TableView};
 
@@ -24,7 +24,7 @@ impl Engine {
             changes: changes.collect(),
         };
         let files = gone.iter().map(|table| Arc::downgrade(&table.file)).collect();
-        self.commit_edit(&mut versions, &edit, &BTreeMap::new(), None)?;
+        self.commit_edit(&mut versions, &edit, &SortedMap::new(), None)?;
         Ok(files)
     }
 
@@ -45,7 +45,7 @@ impl Engine {
         let edit = Edit {
             changes: changes.collect(),
         };
-        self.commit_edit(&mut versions, &edit, &BTreeMap::new(), None)?;
+        self.commit_edit(&mut versions, &edit, &SortedMap::new(), None)?;
         Ok(Vec::new())
     }
 
@@ -55,7 +55,7 @@ impl Engine {
         start: &CompactionStart<'_>,
         keyspace: u32,
         inputs: &[TableView],
-        outputs: BTreeMap<u64, Arc<TableFile>>,
+        outputs: SortedMap<u64, Arc<TableFile>>,
     ) -> Result<Vec<Weak<TableFile>>> {
         let give_up = || outputs.values().for_each(|table| table.mark_obsolete());
         // From here to the publication no delete is settled in the inputs.
@@ -79,7 +79,7 @@ impl Engine {
             .extend(removed.iter().map(|table| Change::RemoveTable {
                 number: table.file.number(),
             }));
-        let mut added = BTreeMap::new();
+        let mut added = SortedMap::new();
         for (number, file) in &outputs {
             let killed = kills.get(number).map_or(0, |ordinals| ordinals.len());
             if killed == file.record_count() {

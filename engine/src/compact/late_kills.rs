@@ -12,7 +12,6 @@
 //! Range deletes are not told from the dead sets: between two neighbours that died in one input, another input may hold a key that
 //! lives. Their key ranges are remembered (`range_kills.rs`), and what lies in them needs no look-up by key.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -21,6 +20,7 @@ use roaring::RoaringTreemap;
 use crate::dead_set::{added_since, live_runs};
 use crate::error::Result;
 use crate::memtable::Intervals;
+use crate::sorted_map::SortedMap;
 use crate::table_file::TableFile;
 use crate::version::{KeyspaceView, TableView};
 
@@ -30,8 +30,8 @@ pub(super) fn find(
     inputs: &[TableView],
     now: &KeyspaceView,
     ranges: &Intervals,
-    outputs: &BTreeMap<u64, Arc<TableFile>>,
-) -> Result<BTreeMap<u64, RoaringTreemap>> {
+    outputs: &SortedMap<u64, Arc<TableFile>>,
+) -> Result<SortedMap<u64, RoaringTreemap>> {
     let today = |input: &TableView| {
         let mut tables = now.tables();
         tables.find(|table| table.file.number() == input.file.number())
@@ -45,13 +45,13 @@ pub(super) fn find(
 pub(super) fn carry_over<'a>(
     inputs: &'a [TableView],
     ranges: &Intervals,
-    outputs: &BTreeMap<u64, Arc<TableFile>>,
+    outputs: &SortedMap<u64, Arc<TableFile>>,
     killed: impl Fn(&'a TableView, Range<u64>) -> Box<dyn Iterator<Item = u64> + 'a>,
-) -> Result<BTreeMap<u64, RoaringTreemap>> {
-    let mut kills: BTreeMap<u64, RoaringTreemap> = BTreeMap::new();
+) -> Result<SortedMap<u64, RoaringTreemap>> {
+    let mut kills: SortedMap<u64, RoaringTreemap> = SortedMap::new();
     for output in outputs.values() {
         for ordinals in ordinals_in(output, ranges)? {
-            let in_ranges = kills.entry(output.number()).or_default();
+            let in_ranges = kills.get_or_insert_with(output.number(), Default::default);
             in_ranges.insert_range(ordinals);
         }
     }
@@ -63,7 +63,9 @@ pub(super) fn carry_over<'a>(
                 input.file.expect_record(moved, ordinal)?;
                 for output in outputs.values().filter(|output| output.spans(cursor.key())) {
                     if let Some(place) = output.find(cursor.key())? {
-                        kills.entry(output.number()).or_default().insert(place.ordinal);
+                        kills
+                            .get_or_insert_with(output.number(), Default::default)
+                            .insert(place.ordinal);
                     }
                 }
             }

@@ -10,7 +10,6 @@
 //! The parts depend on the inputs alone, so the tables hold the same records whatever the number of threads. The first failure
 //! ends all parts, and then no file stays.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,6 +27,7 @@ use crate::db::Engine;
 use crate::error::{Error, Result};
 use crate::keyspace::KeyspaceCore;
 use crate::law::{NamedLaw, WithLaw};
+use crate::sorted_map::SortedMap;
 use crate::table_file::TableFile;
 use crate::unit_table::UnitTable;
 use crate::version::TableView;
@@ -58,7 +58,7 @@ pub(super) struct Merge<'a> {
 
 impl Merge<'_> {
     /// Writes, syncs and opens the union of the inputs as tables of about the target size. Where it fails, no file stays.
-    pub(super) fn run(&self, engine: &Engine) -> Result<BTreeMap<u64, Arc<TableFile>>> {
+    pub(super) fn run(&self, engine: &Engine) -> Result<SortedMap<u64, Arc<TableFile>>> {
         match self.core.settings.unit {
             UnitKind::Byte => self.run_in(engine, UnitTable::as_bytes, with_law),
             // No law composes bits.
@@ -74,7 +74,7 @@ impl Merge<'_> {
         engine: &Engine,
         table_of: TableOf<U>,
         start: Start<U>,
-    ) -> Result<BTreeMap<u64, Arc<TableFile>>> {
+    ) -> Result<SortedMap<u64, Arc<TableFile>>> {
         let alive: Vec<&TableView> = self
             .inputs
             .iter()
@@ -169,9 +169,8 @@ impl Merge<'_> {
         outcomes: Vec<std::result::Result<(), CompactionError>>,
     ) -> Result<()> {
         let is_consequence = |failure: &CompactionError| matches!(failure, CompactionError::Cancelled { .. });
-        let mut failures: Vec<_> = outcomes.into_iter().filter_map(|outcome| outcome.err()).collect();
-        failures.sort_by_key(is_consequence);
-        match failures.into_iter().next() {
+        let failures = outcomes.into_iter().filter_map(|outcome| outcome.err());
+        match failures.min_by_key(is_consequence) {
             None => Ok(()),
             Some(CompactionError::Cancelled { .. }) if engine.work.is_stopping() => Err(Error::Closed),
             Some(CompactionError::Cancelled { .. }) => Err(Error::CompactionCancelled {

@@ -10,13 +10,13 @@
 //! A compaction asks for those flushed by later edits than the one it started at, and deletes their keys in its outputs: exact,
 //! because the outputs hold only what its inputs held then. With no compaction running nothing is kept.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 
 use crate::db::Engine;
 use crate::memtable::{Interval, Intervals};
+use crate::sorted_map::SortedMap;
 use crate::version::Version;
 
 /// The range deletes that running compactions may have to apply.
@@ -28,7 +28,7 @@ pub(crate) struct RangeKills {
 #[derive(Debug, Default)]
 struct Kept {
     /// By the count of edits at their start, how many compactions run.
-    running: BTreeMap<u64, usize>,
+    running: SortedMap<u64, usize>,
     /// By the edit that flushed them, in order.
     flushed: Vec<(u64, Interval)>,
 }
@@ -62,7 +62,9 @@ impl Engine {
         let mut kept = self.range_kills.kept.lock();
         // Read while the list is locked: whatever is flushed after this version will be kept.
         let version = Arc::clone(&self.layers().version);
-        *kept.running.entry(version.edit_count()).or_default() += 1;
+        *kept
+            .running
+            .get_or_insert_with(version.edit_count(), Default::default) += 1;
         CompactionStart {
             kills: &self.range_kills,
             version,
@@ -98,7 +100,8 @@ impl Drop for CompactionStart<'_> {
                 kept.running.remove(&edit_count);
             }
         }
-        match kept.running.keys().next().copied() {
+        let oldest = kept.running.keys().next().copied();
+        match oldest {
             None => kept.flushed = Vec::new(),
             Some(oldest) => kept.flushed.retain(|(edit_count, _)| *edit_count > oldest),
         }

@@ -16,7 +16,7 @@
 //! The schedule's lock is a leaf: nothing is read, written or locked while it is held, but the published instant.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,6 +24,7 @@ use tephra_compaction::picker::{Job, Running};
 
 use crate::error::Error;
 use crate::keyspace::KeyspaceCore;
+use crate::sorted_map::SortedMap;
 
 /// Pause after the first failure of a row; doubled for each further one.
 const BACK_OFF_MIN: Duration = Duration::from_millis(50);
@@ -34,16 +35,16 @@ const BACK_OFF_MAX: Duration = Duration::from_secs(5);
 #[derive(Debug, Default)]
 pub(crate) struct Schedule {
     /// Keyspaces to look at.
-    changed: BTreeMap<u32, Arc<KeyspaceCore>>,
+    changed: SortedMap<u32, Arc<KeyspaceCore>>,
     /// Keyspaces with a job to do, by score.
     due: BTreeSet<(Reverse<u64>, u32)>,
     /// The same, by number.
-    scores: BTreeMap<u32, (u64, Arc<KeyspaceCore>)>,
-    running: BTreeMap<u32, Running>,
+    scores: SortedMap<u32, (u64, Arc<KeyspaceCore>)>,
+    running: SortedMap<u32, Running>,
     /// The running jobs in the order they started, with their keyspaces.
-    jobs: BTreeMap<u64, u32>,
+    jobs: SortedMap<u64, u32>,
     started_count: u64,
-    suspended: BTreeMap<u32, Suspension>,
+    suspended: SortedMap<u32, Suspension>,
     /// Threads that no job uses.
     threads_free: usize,
     look_count: u64,
@@ -80,7 +81,7 @@ impl Schedule {
     }
 
     /// The keyspaces to look at. What is found goes to [`Schedule::set_due`].
-    pub(super) fn take_changed(&mut self) -> BTreeMap<u32, Arc<KeyspaceCore>> {
+    pub(super) fn take_changed(&mut self) -> SortedMap<u32, Arc<KeyspaceCore>> {
         std::mem::take(&mut self.changed)
     }
 
@@ -128,7 +129,9 @@ impl Schedule {
 
     /// Whether a job of a keyspace still runs that had started before the mark.
     pub(super) fn runs_since_before(&self, keyspace: u32, mark: u64) -> bool {
-        self.jobs.range(..mark).any(|(_, running)| *running == keyspace)
+        self.jobs
+            .iter()
+            .any(|(place, running)| *place < mark && *running == keyspace)
     }
 
     /// Looks at keyspaces so far.
@@ -143,7 +146,9 @@ impl Schedule {
 
     /// A job starts, with threads of the schedule's. Returns its place in the order of starts.
     pub(super) fn start(&mut self, core: &Arc<KeyspaceCore>, job: &Job, threads: usize) -> u64 {
-        self.running.entry(core.number).or_default().start(job);
+        self.running
+            .get_or_insert_with(core.number, Running::default)
+            .start(job);
         let place = self.started_count;
         self.started_count += 1;
         self.jobs.insert(place, core.number);

@@ -1,6 +1,5 @@
 //! Where a merge's outputs go: files of the database's directory, not yet named by the manifest.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
@@ -11,6 +10,7 @@ use crate::db::Engine;
 use crate::error::Result;
 use crate::file_name::FileName;
 use crate::keyspace::KeyspaceCore;
+use crate::sorted_map::SortedMap;
 use crate::table_file::TableFile;
 use crate::version::TableRecord;
 use crate::vfs::WritableFile;
@@ -48,7 +48,7 @@ pub(super) fn open_tables(
     engine: &Engine,
     unit: UnitKind,
     sinks: &[TableSink<'_>],
-) -> Result<BTreeMap<u64, Arc<TableFile>>> {
+) -> Result<SortedMap<u64, Arc<TableFile>>> {
     let mut records = sinks.iter().flat_map(|sink| &sink.records).peekable();
     if records.peek().is_some() {
         engine.directory.sync()?;

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use std::collections::BTreeMap;
-
 use super::CompactionStart;
 use super::merge::Merge;
 use crate::Cancel;
 use crate::db::Engine;
 use crate::keyspace::KeyspaceCore;
+use crate::sorted_map::SortedMap;
 use crate::table_file::TableFile;
 use crate::tests::{TestDb, manual};
 use crate::version::TableView;
@@ -19,7 +18,7 @@ pub(crate) fn merge_for_tests(
     engine: &Engine,
     core: &KeyspaceCore,
     inputs: &[TableView],
-) -> BTreeMap<u64, Arc<TableFile>> {
+) -> SortedMap<u64, Arc<TableFile>> {
     let merge = Merge {
         core,
         inputs,
@@ -35,7 +34,7 @@ pub(crate) fn install_for_tests(
     engine: &Engine,
     start: &CompactionStart<'_>,
     inputs: &[TableView],
-    outputs: BTreeMap<u64, Arc<TableFile>>,
+    outputs: SortedMap<u64, Arc<TableFile>>,
 ) {
     engine.install_merge(start, 0, inputs, outputs).expect("installs");
 }

@@ -1,6 +1,6 @@
 //! Putting an edit in force: manifest, version, publication.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use tephra_sstable::UnitKind;
@@ -12,6 +12,7 @@ use crate::keyspace::KeyspaceCore;
 use crate::keyspace_info::KeyspaceInfo;
 use crate::limits::{self, KEYSPACE_NAME_LEN_BYTES_MAX};
 use crate::options::KeyspaceOptions;
+use crate::sorted_map::SortedMap;
 use crate::table_file::TableFile;
 use crate::version::{Change, CommitError, Edit, Version, VersionSet};
 
@@ -23,7 +24,7 @@ impl Engine {
         &self,
         versions: &mut VersionSet,
         edit: &Edit,
-        added: &BTreeMap<u64, Arc<TableFile>>,
+        added: &SortedMap<u64, Arc<TableFile>>,
         flushed_segment: Option<u64>,
     ) -> Result<()> {
         let publish = |version| self.publish(version, flushed_segment);
@@ -35,7 +36,7 @@ impl Engine {
         &self,
         versions: &mut VersionSet,
         edit: &Edit,
-        added: &BTreeMap<u64, Arc<TableFile>>,
+        added: &SortedMap<u64, Arc<TableFile>>,
         publish: impl FnOnce(Arc<Version>),
     ) -> Result<()> {
         if let Err(refusal) = self.check_writable() {
@@ -135,7 +136,7 @@ impl Engine {
             let edit = Edit {
                 changes: numbers.zip(missing).map(create).collect(),
             };
-            self.commit_edit(&mut versions, &edit, &BTreeMap::new(), None)?;
+            self.commit_edit(&mut versions, &edit, &SortedMap::new(), None)?;
         }
         let named = names
             .iter()
@@ -208,7 +209,7 @@ impl Engine {
         let edit = Edit {
             changes: vec![Change::DropKeyspace { number: core.number }],
         };
-        self.commit_edit(&mut versions, &edit, &BTreeMap::new(), None)?;
+        self.commit_edit(&mut versions, &edit, &SortedMap::new(), None)?;
         core.dropped.store(true, std::sync::atomic::Ordering::Release);
         Ok(())
     }

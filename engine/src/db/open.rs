@@ -14,7 +14,7 @@
 //! A crash at any point leaves what a crash before leaves: nothing is removed before step 6 is durable, and replayed segments
 //! stay until their memtables are flushed. Reading only does steps 1 to 4, with a shared lock.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, OnceLock};
@@ -38,6 +38,7 @@ use crate::instant::{Instant, Layers};
 use crate::keyspace::{DEFAULT_KEYSPACE, Keyspaces};
 use crate::memtable::Memtable;
 use crate::options::Options;
+use crate::sorted_map::SortedMap;
 use crate::stats::Counters;
 use crate::table_file::TableFile;
 use crate::version::{Change, Edit, Manifest, ManifestState, VersionSet, cores_of, manifest};
@@ -254,7 +255,7 @@ fn read_state(directory: &Directory, options: &Options) -> Result<ManifestState>
     Ok(state)
 }
 
-fn open_tables(directory: &Directory, state: &ManifestState) -> Result<BTreeMap<u64, Arc<TableFile>>> {
+fn open_tables(directory: &Directory, state: &ManifestState) -> Result<SortedMap<u64, Arc<TableFile>>> {
     let open = |table: &crate::version::TableState| {
         let unit = state.keyspaces[&table.record.keyspace].settings.unit;
         TableFile::open(directory, table.record.clone(), unit)
@@ -269,7 +270,7 @@ fn open_tables(directory: &Directory, state: &ManifestState) -> Result<BTreeMap<
 /// What the directory held.
 struct Found {
     state: ManifestState,
-    tables: BTreeMap<u64, Arc<TableFile>>,
+    tables: SortedMap<u64, Arc<TableFile>>,
     cores: Keyspaces,
     recovered: Recovered,
 }

@@ -23,7 +23,6 @@ pub(crate) mod resolve;
 mod sort;
 pub(crate) mod write_table;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -33,6 +32,7 @@ use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::file_name::FileName;
 use crate::instant::{FrozenMemtable, Layers};
+use crate::sorted_map::SortedMap;
 use crate::table_file::TableFile;
 use crate::version::{Change, Edit};
 use resolve::Resolution;
@@ -47,7 +47,7 @@ pub(crate) struct Written {
 }
 
 impl Written {
-    pub(crate) fn of(tables: &BTreeMap<u64, Arc<TableFile>>) -> Written {
+    pub(crate) fn of(tables: &SortedMap<u64, Arc<TableFile>>) -> Written {
         Written {
             table_count: tables.len(),
             record_count: tables.values().map(|file| file.record().record_count).sum(),
@@ -123,7 +123,7 @@ impl Engine {
         &self,
         segment: u64,
         sorted: &Sorted<'_>,
-    ) -> Result<BTreeMap<u64, Arc<TableFile>>> {
+    ) -> Result<SortedMap<u64, Arc<TableFile>>> {
         let mut numbers = Vec::new();
         let written = self.try_write_flushed_tables(segment, sorted, &mut numbers);
         if written.is_err() {
@@ -138,7 +138,7 @@ impl Engine {
         segment: u64,
         sorted: &Sorted<'_>,
         numbers: &mut Vec<u64>,
-    ) -> Result<BTreeMap<u64, Arc<TableFile>>> {
+    ) -> Result<SortedMap<u64, Arc<TableFile>>> {
         let mut records = Vec::new();
         for live in &sorted.live {
             // Oldest first, so that a higher number is newer.
@@ -162,7 +162,7 @@ impl Engine {
     fn install_flush(
         &self,
         segment: u64,
-        tables: BTreeMap<u64, Arc<TableFile>>,
+        tables: SortedMap<u64, Arc<TableFile>>,
         mut resolution: Resolution<'_>,
     ) -> Result<()> {
         let mut versions = self.versions.lock();
@@ -178,7 +178,7 @@ impl Engine {
         let kills = resolution.kills(&version, versions.state());
         let mut edit = Edit::default();
         // A keyspace dropped while its table was being written takes the table with it.
-        let (kept, dropped): (BTreeMap<_, _>, BTreeMap<_, _>) = tables
+        let (kept, dropped): (SortedMap<_, _>, SortedMap<_, _>) = tables
             .into_iter()
             .partition(|(_, file)| version.keyspace(file.keyspace()).is_some());
         edit.changes

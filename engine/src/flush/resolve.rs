@@ -11,7 +11,7 @@
 //! Every table that holds a deleted key alive gets that record's ordinal: the newest and all older ones, so that no older record
 //! comes back to light. Looking up again is harmless (kills unite), which makes a crash before the edit harmless too.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use roaring::RoaringTreemap;
 
@@ -19,6 +19,7 @@ use crate::dead_set::{is_dead, live_part, live_runs};
 use crate::error::Result;
 use crate::memtable::Interval;
 use crate::overlay::Overlay;
+use crate::sorted_map::SortedMap;
 use crate::version::{Change, ManifestState, TableView, Version};
 
 /// What a memtable deletes in one keyspace.
@@ -34,9 +35,9 @@ pub(crate) struct Deleted<'a> {
 #[derive(Debug)]
 pub(crate) struct Resolution<'a> {
     /// By keyspace.
-    deleted: BTreeMap<u32, Deleted<'a>>,
+    deleted: SortedMap<u32, Deleted<'a>>,
     looked_at: BTreeSet<u64>,
-    found: BTreeMap<u64, Found>,
+    found: SortedMap<u64, Found>,
 }
 
 /// What the deletes concern in one table.
@@ -57,11 +58,11 @@ pub(crate) struct Kills {
 
 impl<'a> Resolution<'a> {
     /// Deletes by keyspace.
-    pub(crate) fn new(deleted: BTreeMap<u32, Deleted<'a>>) -> Self {
+    pub(crate) fn new(deleted: SortedMap<u32, Deleted<'a>>) -> Self {
         Resolution {
             deleted,
             looked_at: BTreeSet::new(),
-            found: BTreeMap::new(),
+            found: SortedMap::new(),
         }
     }
 
@@ -77,8 +78,7 @@ impl<'a> Resolution<'a> {
         for table in overlay.tables() {
             let found = self
                 .found
-                .entry(table)
-                .or_insert_with(|| Found::Ordinals(RoaringTreemap::new()));
+                .get_or_insert_with(table, || Found::Ordinals(RoaringTreemap::new()));
             if let Found::Ordinals(ordinals) = found {
                 for run in overlay.runs_of(table) {
                     ordinals.insert_range(run);

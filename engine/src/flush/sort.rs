@@ -11,7 +11,6 @@
 //! A failing law does not keep a memtable from being flushed, then: there are at most [`PARTS_MAX`] parts. More can only come from a
 //! log whose law is not known (or fails now, and did not then): that flush waits, with the error, until the law is given.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::resolve::Deleted;
@@ -19,6 +18,7 @@ use crate::error::Result;
 use crate::keyspace::{KeyspaceCore, Keyspaces};
 use crate::law::History;
 use crate::memtable::{EntryRef, Memtable, PARTS_MAX};
+use crate::sorted_map::SortedMap;
 use crate::value::Value;
 
 /// One record to write.
@@ -94,7 +94,7 @@ pub(super) struct Sorted<'a> {
     /// By keyspace.
     pub(super) live: Vec<Live<'a>>,
     /// What dies in older tables, by keyspace.
-    pub(super) deleted: BTreeMap<u32, Deleted<'a>>,
+    pub(super) deleted: SortedMap<u32, Deleted<'a>>,
 }
 
 impl<'a> Sorted<'a> {
@@ -109,7 +109,9 @@ impl<'a> Sorted<'a> {
                 continue;
             };
             if entry.ends_history() && (keyspace.is_composing() || !entry.is_live()) {
-                let deleted = sorted.deleted.entry(entry.keyspace()).or_default();
+                let deleted = sorted
+                    .deleted
+                    .get_or_insert_with(entry.keyspace(), Default::default);
                 deleted.keys.push(entry.key());
             }
             if entry.is_live() {
@@ -118,7 +120,9 @@ impl<'a> Sorted<'a> {
         }
         for interval in root.intervals().iter() {
             if keyspaces.contains_key(&interval.keyspace()) {
-                let deleted = sorted.deleted.entry(interval.keyspace()).or_default();
+                let deleted = sorted
+                    .deleted
+                    .get_or_insert_with(interval.keyspace(), Default::default);
                 deleted.intervals.push(interval);
             }
         }

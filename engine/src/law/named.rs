@@ -1,7 +1,6 @@
 //! A law with its name, and the laws a program knows.
 
 use std::any::TypeId;
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -12,6 +11,7 @@ use super::ready;
 use super::traits::{Compose, ComposeWithKey, Composed};
 use crate::error::{Error, Result};
 use crate::settings::REPLACE;
+use crate::sorted_map::SortedMap;
 
 /// Longest name of a law in bytes.
 const NAME_LEN_BYTES_MAX: usize = 255;
@@ -219,7 +219,7 @@ impl Law<Byte> for KeyedLaw<'_> {
 /// The laws a program knows by name: the ready ones and those it registered. Clones share them.
 #[derive(Clone, Debug)]
 pub(crate) struct Laws {
-    by_name: BTreeMap<Arc<str>, NamedLaw>,
+    by_name: SortedMap<Arc<str>, NamedLaw>,
 }
 
 impl Default for Laws {
@@ -235,7 +235,7 @@ impl Laws {
     /// Not even the ready ones.
     pub(crate) fn none() -> Laws {
         Laws {
-            by_name: BTreeMap::new(),
+            by_name: SortedMap::new(),
         }
     }
 

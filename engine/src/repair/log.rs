@@ -1,7 +1,5 @@
 //! What the log holds, as far as it can be read.
 
-use std::collections::BTreeMap;
-
 use tephra_sstable::UnitKind;
 use tephra_wal::{
     BootId, LOG_MAGIC, Replay, ReplayError, ReplayOptions, Replayed, Salvage, SegmentBytes, salvage,
@@ -14,6 +12,7 @@ use crate::db::not_of_bits;
 use crate::directory::{Directory, Listing};
 use crate::file_name::FileName;
 use crate::memtable::EntryKind;
+use crate::sorted_map::SortedMap;
 
 /// What was found in the segments that are not flushed.
 #[derive(Debug, Default)]
@@ -130,8 +129,8 @@ fn sort_out(
     report: &mut RepairReport,
 ) -> LogFound {
     let mut next_keyspace = 0;
-    let mut segments: BTreeMap<u64, Vec<Vec<u8>>> = BTreeMap::new();
-    let mut homeless: BTreeMap<u32, u64> = BTreeMap::new();
+    let mut segments: SortedMap<u64, Vec<Vec<u8>>> = SortedMap::new();
+    let mut homeless: SortedMap<u32, u64> = SortedMap::new();
     for record in records {
         let name = FileName::Segment(record.position.segment);
         let ops = match record::decode(record.payload) {
@@ -151,11 +150,11 @@ fn sort_out(
         for op in &ops {
             next_keyspace = next_keyspace.max(op.keyspace().saturating_add(1));
             if !history.state.keyspaces.contains_key(&op.keyspace()) {
-                *homeless.entry(op.keyspace()).or_default() += 1;
+                *homeless.get_or_insert_with(op.keyspace(), Default::default) += 1;
             }
         }
         report.log_record_count += 1;
-        let payloads = segments.entry(record.position.segment).or_default();
+        let payloads = segments.get_or_insert_with(record.position.segment, Default::default);
         payloads.push(record.payload.to_vec());
     }
     if !history.is_complete {

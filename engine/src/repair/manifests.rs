@@ -7,7 +7,7 @@
 //!
 //! The manifest that `CURRENT` names counts. Without one, that which says most of the log is flushed; of equal ones the newest.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use roaring::RoaringTreemap;
 use tephra_wal::{Gap, Replayed, SegmentBytes, salvage};
@@ -19,6 +19,7 @@ use crate::error::Result;
 use crate::file_name::FileName;
 use crate::keyspace::DEFAULT_KEYSPACE;
 use crate::settings::KeyspaceSettings;
+use crate::sorted_map::SortedMap;
 use crate::version::{Change, Edit, ManifestState, TableRecord, manifest};
 
 /// What is known of the database.
@@ -188,9 +189,9 @@ fn read_one(source: &Directory, number: u64) -> Option<Reading> {
 /// The sum of edits some of which are missing.
 #[derive(Default)]
 struct Pieces {
-    keyspaces: BTreeMap<u32, (String, KeyspaceSettings)>,
+    keyspaces: SortedMap<u32, (String, KeyspaceSettings)>,
     /// With the gaps before each was added.
-    tables: BTreeMap<u64, (TableRecord, RoaringTreemap, usize)>,
+    tables: SortedMap<u64, (TableRecord, RoaringTreemap, usize)>,
     others: Vec<Change>,
     gap_count: usize,
 }
@@ -256,15 +257,15 @@ impl Pieces {
             _ => (0, 0),
         });
         let mut doubtful = BTreeSet::new();
-        let mut ranks = BTreeMap::new();
+        let mut ranks = SortedMap::new();
         let mut tables: Vec<_> = self.tables.into_values().collect();
         // From the oldest to the newest.
-        tables.sort_by_key(|(table, ..)| (u32::MAX - table.level, table.age, table.number));
+        tables.sort_unstable_by_key(|(table, ..)| (u32::MAX - table.level, table.age, table.number));
         for (mut table, dead, gaps_before) in tables {
             if gaps_before < self.gap_count {
                 doubtful.insert(table.number);
             }
-            let rank = ranks.entry(table.keyspace).or_insert(0);
+            let rank = ranks.get_or_insert_with(table.keyspace, || 0);
             *rank += 1;
             (table.level, table.age) = (0, *rank);
             let number = table.number;

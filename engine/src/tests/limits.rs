@@ -4,7 +4,7 @@ use super::{TestDb, manual};
 use crate::limits::{
     KEY_LEN_BYTES_MAX, KEYSPACE_COUNT_MAX, KEYSPACE_NAME_LEN_BYTES_MAX, VALUE_LEN_BYTES_MAX,
 };
-use crate::{Durability, Error, KeyspaceOptions};
+use crate::{AppendBytes, Durability, Error, KeyspaceOptions};
 
 /// Log and counters of a database that took nothing.
 fn assert_untouched(db: &TestDb) {
@@ -45,6 +45,32 @@ fn lengths_over_their_limits_are_refused_before_anything_is_logged() {
         .expect("as long as may be");
     db.keyspace(&name[1..], KeyspaceOptions::default())
         .expect("as long as may be");
+}
+
+#[test]
+fn operands_and_ingested_records_have_the_same_limits() {
+    let db = TestDb::open(manual());
+    let options = KeyspaceOptions::default().compose(AppendBytes::NAME, AppendBytes);
+    let appended = db.keyspace("appended", options).expect("creates");
+    let before = db.stats();
+    let (long_key, long_value) = (vec![0; KEY_LEN_BYTES_MAX + 1], vec![0; VALUE_LEN_BYTES_MAX + 1]);
+    let refused = appended.merge(&long_key, "v").expect_err("too long");
+    assert!(matches!(refused, Error::KeyTooLong { .. }), "{refused}");
+    let refused = appended.merge("k", &long_value).expect_err("too long");
+    assert!(matches!(refused, Error::ValueTooLong { .. }), "{refused}");
+    for (key, value) in [(&long_key[..], &b"v"[..]), (b"k", &long_value)] {
+        let mut ingest = appended.ingest().expect("begins");
+        let refused = ingest.put(key, value).expect_err("too long");
+        assert!(
+            matches!(refused, Error::KeyTooLong { .. } | Error::ValueTooLong { .. }),
+            "{refused}"
+        );
+    }
+    let after = db.stats();
+    assert_eq!(
+        (after.commit_count, after.log_bytes, after.table_count),
+        (before.commit_count, before.log_bytes, 0)
+    );
 }
 
 #[test]

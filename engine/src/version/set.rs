@@ -24,6 +24,7 @@ use crate::file_name::FileName;
 use crate::keyspace::{KeyspaceCore, Keyspaces};
 use crate::law::Laws;
 use crate::options::Options;
+use crate::sorted_map::SortedMap;
 use crate::table_file::TableFile;
 
 /// The current version, the state behind it, and the manifest that remembers both.
@@ -73,7 +74,7 @@ impl VersionSet {
         directory: Directory,
         manifest: Option<Manifest>,
         state: ManifestState,
-        files: &BTreeMap<u64, Arc<TableFile>>,
+        files: &SortedMap<u64, Arc<TableFile>>,
         cores: Keyspaces,
         options: &Options,
     ) -> Self {
@@ -146,7 +147,7 @@ impl VersionSet {
     pub(crate) fn commit(
         &mut self,
         edit: &Edit,
-        added: &BTreeMap<u64, Arc<TableFile>>,
+        added: &SortedMap<u64, Arc<TableFile>>,
         number: impl Fn() -> u64,
     ) -> Outcome<Arc<Version>> {
         if let Err(error) = self.settle(&number) {

@@ -9,7 +9,6 @@
 //! An edit makes a new version that shares everything it did not touch. Readers hold the version they started with; a
 //! table that left the current one is unlinked when the last of them lets go.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::edit::{Change, Edit};
@@ -18,6 +17,7 @@ use crate::dead_set::{self, DeadSet, is_dead, next_live};
 use crate::error::Result;
 use crate::instant::Overlays;
 use crate::memtable::Interval;
+use crate::sorted_map::SortedMap;
 use crate::table_file::TableFile;
 use crate::value::Value;
 
@@ -190,7 +190,7 @@ impl Version {
     }
 
     /// The version of a manifest's state. `files` holds every table the state names, open.
-    pub(crate) fn of_state(state: &ManifestState, files: &BTreeMap<u64, Arc<TableFile>>) -> Version {
+    pub(crate) fn of_state(state: &ManifestState, files: &SortedMap<u64, Arc<TableFile>>) -> Version {
         Version::default().after(&state.to_edit(), &ManifestState::default(), files)
     }
 
@@ -200,7 +200,7 @@ impl Version {
         &self,
         edit: &Edit,
         before: &ManifestState,
-        added: &BTreeMap<u64, Arc<TableFile>>,
+        added: &SortedMap<u64, Arc<TableFile>>,
     ) -> Version {
         let mut next = self.clone();
         next.edit_count += 1;
@@ -219,9 +219,16 @@ impl Version {
                 }
                 Change::AddTable(record) => {
                     next.table_count += 1;
-                    let file = Arc::clone(&added[&record.number]);
-                    next.keyspace_mut(record.keyspace)
-                        .add(record.level, TableView { file, dead: None });
+                    let file = added
+                        .get(&record.number)
+                        .expect("an edit comes with the tables it adds");
+                    next.keyspace_mut(record.keyspace).add(
+                        record.level,
+                        TableView {
+                            file: Arc::clone(file),
+                            dead: None,
+                        },
+                    );
                 }
                 Change::RemoveTable { number } => {
                     next.table_count -= 1;

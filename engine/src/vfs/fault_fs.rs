@@ -12,7 +12,6 @@
 
 mod rule;
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -25,13 +24,15 @@ use super::{
     DirEntry, FileBytes, FileKind, FileSystem, FsError, LockError, LockGuard, Operation, WritableFile,
 };
 
+use crate::sorted_map::SortedMap;
+
 pub use rule::{Calls, Fault, Gate, Interlude, Rule};
 
 /// The rules in force, and what was called.
 #[derive(Debug, Default)]
 struct Record {
     rules: Vec<Rule>,
-    counts: BTreeMap<Operation, u64>,
+    counts: SortedMap<Operation, u64>,
     fault_count: u64,
 }
 
@@ -43,7 +44,7 @@ impl Faults {
     /// Counts a call; says how it fails, if it does.
     fn call(&self, operation: Operation, path: &Path) -> Option<Fault> {
         let mut record = self.0.lock();
-        *record.counts.entry(operation).or_default() += 1;
+        *record.counts.get_or_insert_with(operation, Default::default) += 1;
         let path = path.to_string_lossy();
         let mut hit = None;
         record.rules.retain_mut(|rule| {

@@ -265,7 +265,10 @@ impl FileSystem for MemFs {
         if machine.node(path).is_none() {
             return Ok(None);
         }
-        match machine.locks.entry(plain(path)).or_insert(Holder::Readers(0)) {
+        match machine
+            .locks
+            .get_or_insert_with(plain(path), || Holder::Readers(0))
+        {
             Holder::Writer => Err(Self::held(path, LockHolder::Unknown)),
             Holder::Readers(count) => {
                 *count += 1;

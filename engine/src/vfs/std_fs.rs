@@ -58,7 +58,7 @@ impl FileSystem for StdFs {
                     kind: kind_of(entry.file_type()?),
                 });
             }
-            entries.sort_by(|a, b| a.name.cmp(&b.name));
+            entries.sort_unstable_by(|a, b| a.name.cmp(&b.name));
             Ok(entries)
         };
         list().context(Operation::List, dir)

@@ -9,13 +9,15 @@
 //! A change of names is on the disk once its directory was synced. At a power cut each pending change happened or
 //! not, on its own; a rename is one change, never half of one.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
 
 use super::contents::{Contents, Mood};
 use super::random::Random;
+
+use crate::sorted_map::SortedMap;
 
 /// Names the contents of a file, whatever its names.
 pub(super) type FileId = u64;
@@ -35,12 +37,12 @@ enum Change {
 
 #[derive(Clone, Debug, Default)]
 struct Directory {
-    seen: BTreeMap<OsString, Node>,
-    on_disk: BTreeMap<OsString, Node>,
+    seen: SortedMap<OsString, Node>,
+    on_disk: SortedMap<OsString, Node>,
     pending: Vec<Change>,
 }
 
-fn apply(names: &mut BTreeMap<OsString, Node>, change: &Change) {
+fn apply(names: &mut SortedMap<OsString, Node>, change: &Change) {
     match change {
         Change::Set(name, node) => drop(names.insert(name.clone(), *node)),
         Change::Unset(name) => drop(names.remove(name)),
@@ -99,10 +101,10 @@ pub(super) enum Holder {
 
 #[derive(Clone, Debug)]
 pub(super) struct Machine {
-    directories: BTreeMap<PathBuf, Directory>,
-    files: BTreeMap<FileId, Contents>,
+    directories: SortedMap<PathBuf, Directory>,
+    files: SortedMap<FileId, Contents>,
     next_file: FileId,
-    pub(super) locks: BTreeMap<PathBuf, Holder>,
+    pub(super) locks: SortedMap<PathBuf, Holder>,
     pub(super) boot_count: u64,
     /// So many syncs of files succeed before one fails.
     pub(super) syncs_before_failure: Option<u64>,
@@ -114,10 +116,10 @@ impl Machine {
     /// A machine with an empty disk.
     pub(super) fn new() -> Self {
         Self {
-            directories: BTreeMap::from([(PathBuf::new(), Directory::default())]),
-            files: BTreeMap::new(),
+            directories: SortedMap::from_iter([(PathBuf::new(), Directory::default())]),
+            files: SortedMap::new(),
             next_file: 1,
-            locks: BTreeMap::new(),
+            locks: SortedMap::new(),
             boot_count: 1,
             syncs_before_failure: None,
             capacity_bytes: u64::MAX,
@@ -152,7 +154,7 @@ impl Machine {
     /// The machine after its process died: what was written is there, locks are gone.
     pub(super) fn after_kill(&self) -> Self {
         Self {
-            locks: BTreeMap::new(),
+            locks: SortedMap::new(),
             syncs_before_failure: None,
             ..self.clone()
         }
@@ -316,7 +318,7 @@ impl Machine {
         Ok(())
     }
 
-    pub(super) fn list(&self, path: &Path) -> io::Result<&BTreeMap<OsString, Node>> {
+    pub(super) fn list(&self, path: &Path) -> io::Result<&SortedMap<OsString, Node>> {
         match (self.node(path), self.directories.get(&plain(path))) {
             (_, Some(directory)) => Ok(&directory.seen),
             (Some(Node::File(_)), None) => Err(ErrorKind::NotADirectory.into()),
