@@ -156,6 +156,25 @@ fn what_is_no_regular_file_is_named_and_not_waited_for() {
             }
         }
     }
+    place.run("checkpoint --db db events").good();
+    let _ = fs::remove_file(place.path("events/EVENTS"));
+    let pipe = Command::new("mkfifo").arg(place.path("events/EVENTS")).status();
+    assert!(pipe.unwrap().success());
+    // The event log is told apart from the database: it works without.
+    for command in [
+        "put --db events k v",
+        "compact --db events",
+        "stats --db events",
+        "verify --db events",
+    ] {
+        place.run(command).good();
+    }
+    place
+        .run("report events --json")
+        .bad(REFUSED, &["events/EVENTS", "regular file"]);
+    place
+        .run("table info events/EVENTS")
+        .bad(REFUSED, &["events/EVENTS", "regular file"]);
 }
 
 #[test]

@@ -26,7 +26,8 @@ use crate::escape::{BadEscape, escape, unescape};
 use crate::failure::{Failure, Result};
 use crate::files::read_all;
 
-/// Bytes of the longest text that may be a value: each byte an escape of four, and a line end. What is longer is cut, and so over the limit.
+/// Bytes of the longest text that may be a value in a form: each byte an escape of four, and a line end. What is longer is cut; in the plain
+/// form behind the limit, so that it is refused.
 const VALUE_TEXT_LEN_BYTES_MAX: u64 = 4 * VALUE_LEN_BYTES_MAX as u64 + 2;
 
 /// Bytes of a number.
@@ -168,10 +169,10 @@ impl Forms {
         let Some(path) = file else {
             return self.read_value(what, argument.unwrap_or_default());
         };
-        let text = read_all(path, VALUE_TEXT_LEN_BYTES_MAX)?;
         if self.value() == Form::Plain {
-            return Ok(text);
+            return read_all(path, VALUE_LEN_BYTES_MAX as u64 + 1);
         }
+        let text = read_all(path, VALUE_TEXT_LEN_BYTES_MAX)?;
         let line = text.strip_suffix(b"\n").unwrap_or(&text);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         self.value().read(line).map_err(|source| Failure::Content {
