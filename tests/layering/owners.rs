@@ -169,9 +169,9 @@ const OWNERS: &[(&str, &str, &str)] = &[
         "holds the open file that is loaded",
     ),
     (
-        "files",
-        "src/bin/tephra/demo/setting.rs",
-        "holds the demo's directory",
+        "threads",
+        "src/bin/tephra/interrupt.rs",
+        "gives way to threads that still make the files it removes",
     ),
     (
         "environment",
@@ -207,11 +207,6 @@ const OWNERS: &[(&str, &str, &str)] = &[
         "processes",
         "src/bin/tephra/stress/kill/parent.rs",
         "starts the processes that it kills",
-    ),
-    (
-        "files",
-        "src/bin/tephra/stress/kill/parent.rs",
-        "makes a directory for them",
     ),
     (
         "environment",

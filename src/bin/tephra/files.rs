@@ -144,13 +144,12 @@ impl Output {
             // It is to be a file like others, less what the umask takes away.
             builder.permissions(fs::Permissions::from_mode(0o666))
         };
-        let file = builder
-            .tempfile_in(parent_of(path))
-            .map_err(|error| file_failure("create", path, error))?;
+        let made = Unfinished::make(|| builder.tempfile_in(parent_of(path)));
+        let (file, unfinished) = made.map_err(|error| file_failure("create", path, error))?;
         Ok(Output {
             path: path.to_path_buf(),
-            _unfinished: Unfinished::new(file.path()),
             file,
+            _unfinished: unfinished,
         })
     }
 
@@ -201,11 +200,12 @@ pub(crate) struct Temporary {
 }
 
 impl Temporary {
-    fn of(directory: TempDir) -> Temporary {
-        Temporary {
-            unfinished: Unfinished::new(directory.path()),
+    fn make(make: impl FnOnce() -> io::Result<TempDir>) -> io::Result<Temporary> {
+        let (directory, unfinished) = Unfinished::make(make)?;
+        Ok(Temporary {
             directory,
-        }
+            unfinished,
+        })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -221,9 +221,8 @@ impl Temporary {
 
 /// One among the temporary directories of the system.
 pub(crate) fn temporary_directory(prefix: &str) -> Result<Temporary> {
-    let made = tempfile::Builder::new().prefix(prefix).tempdir();
-    made.map(Temporary::of)
-        .map_err(|error| file_failure("make a directory in", &std::env::temp_dir(), error))
+    let made = Temporary::make(|| tempfile::Builder::new().prefix(prefix).tempdir());
+    made.map_err(|error| file_failure("make a directory in", &std::env::temp_dir(), error))
 }
 
 /// One beside a path, to take its place later.
@@ -237,9 +236,8 @@ pub(crate) fn directory_beside(path: &Path) -> Result<Temporary> {
         // It is to be a directory like others, less what the umask takes away.
         builder.permissions(fs::Permissions::from_mode(0o777))
     };
-    let made = builder.tempdir_in(parent);
-    made.map(Temporary::of)
-        .map_err(|error| file_failure("make a directory in", parent, error))
+    let made = Temporary::make(|| builder.tempdir_in(parent));
+    made.map_err(|error| file_failure("make a directory in", parent, error))
 }
 
 /// Gives a directory its final name, durably. An empty directory of that name is replaced.

@@ -61,10 +61,14 @@ pub(crate) fn ask_to_end(cancel: &Cancel) {
 pub(crate) struct Unfinished(PathBuf);
 
 impl Unfinished {
-    pub(crate) fn new(path: &Path) -> Unfinished {
-        board().unfinished.push(path.to_path_buf());
+    /// Makes it. An interrupt meanwhile waits, so that there is no moment in which it would stay.
+    pub(crate) fn make<T: AsRef<Path>, E>(make: impl FnOnce() -> Result<T, E>) -> Result<(T, Unfinished), E> {
         listen();
-        Unfinished(path.to_path_buf())
+        let mut board = board();
+        let made = make()?;
+        board.unfinished.push(made.as_ref().to_path_buf());
+        let path = made.as_ref().to_path_buf();
+        Ok((made, Unfinished(path)))
     }
 }
 

@@ -186,13 +186,13 @@ pub(crate) fn run(args: &Load, out: &mut dyn Write) -> Result<()> {
     if let Some(kib) = args.memtable_kib {
         options = options.memtable_bytes((kib as usize) << 10);
     }
+    let cancel = Cancel::new();
+    interrupt::ask_to_end(&cancel);
     let db = Db::open(&args.place.database.db, options)?;
     let keyspace = keyspace_to_load(&db, args.place.name(), args.merge)?;
     check_fits(&keyspace, &checked)?;
     let mut records = Records::open(&mut input, &plan)?;
     let columns = records.columns();
-    let cancel = Cancel::new();
-    interrupt::ask_to_end(&cancel);
     let loaded = load_records(&db, &keyspace, &mut records, record_count, args.merge, &cancel)?;
     db.flush()?;
     db.close()?;
