@@ -8,7 +8,7 @@
 //!  5  a new log segment, made but not in use     so that the new manifest can say that it must be there
 //!  6  a new manifest with a snapshot, CURRENT    the old manifest's torn tail, if any, is left behind
 //!     the new segment is put in use, behind the replayed ones
-//!  7  files of ours that nothing names, removed; the first line in the event log
+//!  7  files of ours that nothing names, removed; the first line in the event log; leftovers of many short programs flushed
 //! ```
 //!
 //! A crash at any point leaves what a crash before leaves: nothing is removed before step 6 is durable, and replayed segments
@@ -24,9 +24,9 @@ use parking_lot::{Mutex, RwLock};
 use tephra_wal::{HEADER_LEN_BYTES, LogWriter};
 
 use super::engine::{Engine, Log, Writer, compaction_threads};
-use super::recovery::{self, Recovered};
+use super::recovery::{self, LEFT_SEGMENTS_MAX, Recovered};
 use super::write::prepare_segment;
-use crate::background::Work;
+use crate::background::{Job, Work};
 use crate::clock::SystemClock;
 use crate::compact::{CompactionCounters, HeldUpKeyspaces, RangeKills, Schedule};
 use crate::directory::{Directory, Listing};
@@ -37,12 +37,15 @@ use crate::file_name::FileName;
 use crate::instant::{Instant, Layers};
 use crate::keyspace::{DEFAULT_KEYSPACE, Keyspaces};
 use crate::memtable::Memtable;
-use crate::options::Options;
+use crate::options::{Background, Options};
 use crate::sorted_map::SortedMap;
 use crate::stats::Counters;
 use crate::table_file::TableFile;
 use crate::version::{Change, Edit, Manifest, ManifestState, VersionSet, cores_of, manifest};
 use crate::vfs::{FileKind, FileSystem, LockGuard};
+
+/// Bytes of log that an open flushes itself.
+const LEFTOVERS_BYTES_MAX: u64 = 256 << 10;
 
 impl Engine {
     /// Opens the database in a directory.
@@ -87,7 +90,21 @@ impl Engine {
         }
         let engine = open_for_writing(directory, options, lock, found, &listing)?;
         engine.tell_of_open(began_ns);
+        engine.flush_leftovers();
         Ok(engine)
+    }
+
+    /// Flushes what many short programs have left, here and now where it is little. A failure is one of the background's, which
+    /// tries again. Where the caller steps through the background's work, this is a part of it.
+    fn flush_leftovers(&self) {
+        let layers = self.layers();
+        let [frozen] = &layers.frozen[..] else { return };
+        if self.options.background == Background::Manual || frozen.segments().count() < LEFT_SEGMENTS_MAX {
+            return;
+        }
+        if frozen.log_bytes > LEFTOVERS_BYTES_MAX || self.step(Job::Flush).is_err() {
+            self.work.request_flush();
+        }
     }
 
     /// The first event of the log.
@@ -198,7 +215,11 @@ pub(crate) fn sync_ancestors(directory: &Directory) -> Result<()> {
 
 /// Refuses a directory without `CURRENT` that holds data of a database: it has lost that file, and is no place for a new one.
 fn refuse_data_without_current(directory: &Directory) -> Result<()> {
-    let leftover = directory.list()?.own.into_iter();
+    let leftover = match directory.list() {
+        // Its name was there and it is not, as a power cut may leave it.
+        Err(Error::Io { source }) if source.is_not_found() => return Ok(()),
+        listing => listing?.own,
+    };
     // A first open that was cut short leaves a lock, perhaps a manifest and a segment that was never in use; never a table.
     let mut data = None;
     for name in leftover {
@@ -216,7 +237,7 @@ fn refuse_data_without_current(directory: &Directory) -> Result<()> {
         return Err(Error::Inconsistent {
             path: directory.path_of(FileName::Current),
             expected: format!("the name of a manifest, since {data} lies beside"),
-            found: "no such file".into(),
+            found: "no such file: it is lost, or this is a copy that was not finished".into(),
         });
     }
     Ok(())

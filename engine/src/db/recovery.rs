@@ -6,8 +6,9 @@
 //! memtables   '-----------------------'  '--'   a segment joins the memtable before it, unless that is half full
 //! ```
 //!
-//! A program that opens the database, writes a record and goes leaves a segment each time. Joined, they are one memtable, which neither
-//! stops a writer nor has to be flushed before there is something to flush ([`Recovered::wants_flush`]): one table for many such programs.
+//! A program that opens the database, writes a record and goes leaves a segment each time. Joined, they are one memtable, which stops no
+//! writer and goes with the next one that is full; or, when many segments have come together, in the open itself: a thread beside such a program
+//! would come too late ([`Engine::flush_leftovers`]). So there is one table for many such programs, and the log stays short.
 
 use std::sync::Arc;
 
@@ -27,8 +28,8 @@ use crate::memtable::{Entry, EntryKind, Loader, Refusals, UNCOMPOSED_MAX, merged
 use crate::options::Options;
 use crate::version::{ManifestState, manifest};
 
-/// Segments that wait together for a flush: more of them cost the next opens more than a table does.
-pub(crate) const LEFT_SEGMENTS_MAX: usize = 16;
+/// Segments that wait together for a flush: more of them cost the next opens more than a table does, since each is read and synced.
+pub(crate) const LEFT_SEGMENTS_MAX: usize = 8;
 
 /// Segments of one memtable at most, where flushes fail again and again: then writers get to know.
 const JOINED_SEGMENTS_MAX: usize = 256;
@@ -53,7 +54,6 @@ impl Recovered {
     pub(crate) fn wants_flush(&self, options: &Options) -> bool {
         self.frozen.len() > 1
             || self.frozen.len() + 1 >= options.frozen_memtables_max
-            || self.segments.len() >= LEFT_SEGMENTS_MAX
             || self.file_bytes >= options.memtable_bytes as u64 / 2
     }
 }
