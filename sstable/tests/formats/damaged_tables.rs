@@ -1,5 +1,7 @@
 //! Small tables of both units, reading everything of one in every way, and making its checksums right after a change.
 
+#![expect(clippy::unwrap_used, reason = "a test panics where something is missing")]
+
 use std::collections::BTreeMap;
 
 use tephra_sstable::{

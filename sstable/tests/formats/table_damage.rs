@@ -5,10 +5,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test panics where something is missing")]
 
-#[path = "support/damaged_tables.rs"]
-mod damaged_tables;
-
-use damaged_tables::{
+use crate::damaged_tables::{
     FOOTER_LEN_BYTES, PAGE_LEN_BYTES, Records, for_both_units, look_up, records, reseal, small, string,
     variable, walk, write,
 };

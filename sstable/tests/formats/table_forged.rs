@@ -3,10 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test panics where something is missing")]
 
-#[path = "support/damaged_tables.rs"]
-mod damaged_tables;
-
-use damaged_tables::{Records, for_both_units, look_up, reseal, small, string, walk};
+use crate::damaged_tables::{Records, for_both_units, look_up, reseal, small, string, walk};
 use tephra_sstable::{Table, Unit};
 
 /// Every aligned word of everything but the payload's records, set to the extremes with all checksums computed

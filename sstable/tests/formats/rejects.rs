@@ -2,10 +2,7 @@
 //!
 //! Streams are written by hand, frame by frame, so that each breaks exactly one rule.
 
-#[path = "support/hand_written.rs"]
-mod hand_written;
-
-use hand_written::{Stream, directory, good, policy, push};
+use crate::hand_written::{Stream, directory, good, policy, push};
 use tephra_sstable::{
     BackspaceCode, Bit, BitString, Byte, EncodedCursor, EncodedStream, FormatError, KeyCursor, Rule, Section,
     Unit, UnitKind, ValueLayout,

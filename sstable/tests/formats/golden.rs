@@ -1,7 +1,6 @@
 //! The golden encodings of `tests/data`, in both directions.
 
-#[path = "support/vectors.rs"]
-mod vectors;
+use crate::vectors;
 
 fn check_all(lines: &str, cases: usize) {
     let mut failed = Vec::new();
@@ -22,32 +21,32 @@ fn check_all(lines: &str, cases: usize) {
 
 #[test]
 fn byte_streams() {
-    check_all(include_str!("../../tests/data/byte.jsonl"), 44);
+    check_all(include_str!("../../../tests/data/byte.jsonl"), 44);
 }
 
 #[test]
 fn bit_streams() {
-    check_all(include_str!("../../tests/data/bit.jsonl"), 77);
+    check_all(include_str!("../../../tests/data/bit.jsonl"), 77);
 }
 
 #[test]
 fn redundant_streams_are_read_and_become_ordinary() {
-    check_all(include_str!("../../tests/data/redundant.jsonl"), 37);
+    check_all(include_str!("../../../tests/data/redundant.jsonl"), 37);
 }
 
 #[test]
 fn streamed_without_a_declared_width() {
-    check_all(include_str!("../../tests/data/writer.jsonl"), 10);
+    check_all(include_str!("../../../tests/data/writer.jsonl"), 10);
 }
 
 #[test]
 fn sparse_directories() {
-    check_all(include_str!("../../tests/data/big.jsonl"), 2);
+    check_all(include_str!("../../../tests/data/big.jsonl"), 2);
 }
 
 #[test]
 fn a_changed_case_is_noticed() {
-    let line = include_str!("../../tests/data/byte.jsonl")
+    let line = include_str!("../../../tests/data/byte.jsonl")
         .lines()
         .find(|line| !line.contains("\"records\":[]"));
     let line = line.expect("most cases have records");

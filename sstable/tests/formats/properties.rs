@@ -5,12 +5,9 @@
 //! decode(encode(x)) = x, for both cursors; redundant front coding gives the same keys
 //! ```
 
-#[path = "support/records.rs"]
-mod records;
-
+use crate::records::{self, Text, string};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use records::{Text, string};
 use tephra_sstable::elias_fano::EliasFanoBuilder;
 use tephra_sstable::writer::{DrainingWriter, NativeWriter};
 use tephra_sstable::{

@@ -10,7 +10,7 @@ const RECORDS: [(&[u8], &[u8]); 4] = [(b"car", b"1"), (b"cart", b"22"), (b"cat",
 
 /// The listing at the end of the specification: an offset and up to sixteen bytes a line, lines of zeros left out.
 fn listed() -> Vec<u8> {
-    let text = include_str!("../FORMAT.md");
+    let text = include_str!("../../FORMAT.md");
     let (_, listing) = text.rsplit_once("## 8.").unwrap();
     let listing = listing.split("```").nth(1).unwrap();
     let mut file = vec![0; 836];
