@@ -145,6 +145,21 @@ fn verify_tells_as_json_and_in_the_singular() {
     place.run("put --create --db db k v").good();
     let said = place.run("verify --db db").good();
     assert!(said.contains("1 key alive"), "{said}");
+    place.run("compact --db db").good();
+    let mut names = fs::read_dir(place.path("db")).unwrap();
+    let table = names
+        .find_map(|entry| Some(entry.ok()?.path()).filter(|path| path.extension() == Some("table".as_ref())));
+    let table = table.unwrap();
+    for (command, words) in [
+        ("verify", "sound: 1 record, "),
+        ("info", "1 in 1 block of "),
+        ("anatomy", ", 1 record, block 0 of 1"),
+    ] {
+        let said = place
+            .tephra(["table".as_ref(), command.as_ref(), table.as_os_str()])
+            .good();
+        assert!(said.contains(words), "{command}: {said}");
+    }
     let fact = place.run("verify --db db --json").fact();
     assert_eq!((&fact["is_sound"], &fact["live_keys"]), (&true.into(), &1.into()));
     assert_eq!(fact["problems"], serde_json::json!([]));

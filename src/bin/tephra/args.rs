@@ -36,8 +36,8 @@ fields `key_hex` and `value_hex`, which `load --format jsonl` reads.
 
 Nothing is written by surprise: `get`, `scan`, `count`, `dump`, `verify`, `stats` and `keyspaces list` open
 a database for reading only; only `load`, `put --create`, `keyspaces create`, `checkpoint`, `restore`,
-`repair`, `bench` and `demo` ever make one. Answers go to standard output, everything else to standard error; colours and
-progress bars show on a terminal alone, and NO_COLOR turns colours off.
+`repair`, `bench` and `demo` ever make one. Answers go to standard output, everything else to standard
+error; colours and progress bars show on a terminal alone, and NO_COLOR turns colours off.
 
 Exit codes:
   0    done

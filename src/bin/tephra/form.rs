@@ -110,7 +110,7 @@ pub(crate) struct Forms {
     /// The form of keys alone: plain, escaped, hex, base64, number
     #[arg(long, value_name = "FORM", value_enum, hide_possible_values = true)]
     pub(crate) key_form: Option<Form>,
-    /// The form of values alone: the same; number for counters of 64 bits, little-endian
+    /// The form of values alone: the same; number for counters of 64 bits, little-endian: what has not 8 bytes is an error
     #[arg(long, value_name = "FORM", value_enum, hide_possible_values = true)]
     pub(crate) value_form: Option<Form>,
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use tephradb::{EventHistory, EventLine};
 
 use super::facts::ratio;
+use crate::output::counted;
 
 /// What was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,7 +128,10 @@ impl History {
                 begun.clear();
                 self.open_count += 1;
                 self.stopped = None;
-                (Kind::Open, format!("opened: {} tables", number("tables")))
+                (
+                    Kind::Open,
+                    format!("opened: {}", counted(number("tables"), "table")),
+                )
             }
             "close" => {
                 self.probes.filtered += number("filtered");
@@ -140,7 +144,11 @@ impl History {
                 self.flush_bytes += number("bytes");
                 (
                     Kind::Flush,
-                    format!("flush: {} records, {} bytes", number("records"), number("bytes")),
+                    format!(
+                        "flush: {}, {} bytes",
+                        counted(number("records"), "record"),
+                        number("bytes")
+                    ),
                 )
             }
             "compaction.begin" => {
@@ -156,7 +164,11 @@ impl History {
                 self.ingest_bytes += number("bytes");
                 (
                     Kind::Ingest,
-                    format!("ingest: {} records, {} bytes", number("records"), number("bytes")),
+                    format!(
+                        "ingest: {}, {} bytes",
+                        counted(number("records"), "record"),
+                        number("bytes")
+                    ),
                 )
             }
             "stall" => {

@@ -10,7 +10,7 @@ use super::show::{quoted, text_of, unit_word, units};
 use crate::escape::escape;
 use crate::failure::{Failure, Result};
 use crate::figures::{grouped, ratio};
-use crate::output::page_of_facts;
+use crate::output::{counted, page_of_facts};
 
 /// Longest key shown.
 const KEY_LEN_CHARS: usize = 70;
@@ -117,9 +117,9 @@ fn text_of_table<U: Unit>(table: &OpenTable<U>) -> String {
         row(
             "records",
             format!(
-                "{} in {} blocks of {}",
+                "{} in {} of {}",
                 grouped(records),
-                grouped(meta.block_count()),
+                counted(meta.block_count(), "block"),
                 meta.policy.records_per_block
             ),
         ),

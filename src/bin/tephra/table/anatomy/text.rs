@@ -9,6 +9,7 @@ use super::super::show::{quoted, unit_word};
 use super::directory::Entry;
 use super::dissect::{Number, Piece, Record, Specimen};
 use crate::escape::printable;
+use crate::output::counted;
 
 /// Units shown in one row: eight bytes, or three groups of eight bits; and what they take.
 const BYTES_A_ROW: usize = 8;
@@ -26,10 +27,10 @@ pub(super) fn render<U: Unit>(specimen: &Specimen, paint: Paint) -> String {
         &mut text,
         paint,
         &format!(
-            "{}: table {}, {} records, block {} of {}",
+            "{}: table {}, {}, block {} of {}",
             printable(&specimen.file),
             specimen.table_id,
-            specimen.record_count,
+            counted(specimen.record_count, "record"),
             specimen.block,
             specimen.block_count
         ),
