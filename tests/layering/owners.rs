@@ -171,7 +171,7 @@ const OWNERS: &[(&str, &str, &str)] = &[
     (
         "threads",
         "src/bin/tephra/interrupt.rs",
-        "gives way to threads that still make the files it removes",
+        "waits a moment for those that still make the files it removes",
     ),
     (
         "environment",

@@ -19,14 +19,16 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+use std::time::Duration;
 
 use tephradb::Cancel;
 
 /// The exit code of a command that an interrupt ended, as shells have it.
 pub(crate) const INTERRUPTED: u8 = 130;
 
-/// The command's threads may go on making files while they are removed: then it is tried again.
+/// The command's threads, or a process that it started, may go on making files while they are removed: then it is tried again, a moment later.
 const TRIES_MAX: usize = 100;
+const MOMENT: Duration = Duration::from_millis(5);
 
 static BOARD: Mutex<Board> = Mutex::new(Board {
     cancel: None,
@@ -92,16 +94,21 @@ fn interrupted() {
     std::process::exit(i32::from(INTERRUPTED));
 }
 
+/// Removes what a path names, and once more what is made there meanwhile: until nothing is there for a moment.
 fn remove(path: &Path) {
+    let mut was_gone = false;
     for _ in 0..TRIES_MAX {
-        let removed = match fs::symlink_metadata(path) {
-            Ok(kind) if kind.is_dir() => fs::remove_dir_all(path),
-            Ok(_) => fs::remove_file(path),
-            Err(_) => return,
-        };
-        if removed.is_ok() {
+        let kind = fs::symlink_metadata(path);
+        if was_gone && kind.is_err() {
             return;
         }
-        std::thread::yield_now();
+        was_gone = kind.is_err();
+        // What fails now is tried again.
+        let _ = match kind {
+            Ok(kind) if kind.is_dir() => fs::remove_dir_all(path),
+            Ok(_) => fs::remove_file(path),
+            Err(_) => Ok(()),
+        };
+        std::thread::sleep(MOMENT);
     }
 }

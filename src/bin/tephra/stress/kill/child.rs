@@ -13,7 +13,8 @@ use crate::failure::{Failure, Result};
 /// Commits on four threads until it is killed or nobody listens any more. Every acknowledged commit is one line of the output; a
 /// thread goes on when its line has been taken over.
 pub(crate) fn run(dir: &Path, out: &mut dyn Write) -> Result<()> {
-    let db = Db::open(dir, options())?;
+    // The parent has made it; where it is gone, the parent was interrupted.
+    let db = Db::open(dir, options().create_if_missing(false))?;
     let places = Places::of(&db)?;
     let (told, tell) = sync_channel(0);
     thread::scope(|scope| {
