@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 /// The documents, relative to the root of the repository.
-const DOCUMENTS: [&str; 14] = [
+const DOCUMENTS: [&str; 15] = [
     "docs/compaction.md",
     "docs/format-by-example.md",
     "README.md",
@@ -17,6 +17,7 @@ const DOCUMENTS: [&str; 14] = [
     "docs/deletes.md",
     "docs/migrating.md",
     "docs/recipes.md",
+    "docs/performance.md",
     "docs/tuning.md",
     "sstable/FORMAT.md",
     "wal/FORMAT.md",

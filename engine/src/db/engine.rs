@@ -24,6 +24,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use parking_lot::{Mutex, RwLock};
 use tephra_wal::{LogSegment, LogWriter};
 
+use super::short_lock::ShortLock;
 use super::spare::Prepared;
 use crate::background::{Work, default_compaction_threads};
 use crate::clock::Clock;
@@ -58,7 +59,7 @@ pub(crate) struct Writer {
 pub(crate) struct Engine {
     pub(crate) directory: Directory,
     pub(crate) options: Options,
-    pub(crate) state: RwLock<Instant>,
+    pub(crate) state: ShortLock<Instant>,
     pub(crate) writer: Mutex<Writer>,
     /// `None` in a database opened for reading only.
     pub(crate) log: Option<Log>,

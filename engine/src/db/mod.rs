@@ -10,6 +10,7 @@ mod open;
 mod pace;
 mod recovery;
 mod resume;
+mod short_lock;
 mod spare;
 #[cfg(test)]
 mod tests;

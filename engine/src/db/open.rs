@@ -25,6 +25,7 @@ use tephra_wal::{HEADER_LEN_BYTES, LogWriter};
 
 use super::engine::{Engine, Log, Writer, compaction_threads};
 use super::recovery::{self, LEFT_SEGMENTS_MAX, Recovered};
+use super::short_lock::ShortLock;
 use super::write::prepare_segment;
 use crate::background::{Job, Work};
 use crate::clock::SystemClock;
@@ -325,7 +326,7 @@ impl Parts {
         Arc::new(Engine {
             directory: self.directory,
             options: self.options,
-            state: RwLock::new(Instant {
+            state: ShortLock::new(Instant {
                 active: Memtable::default(),
                 layers,
             }),
