@@ -118,6 +118,14 @@ pub(crate) enum Unexplained {
 /// # Errors
 /// There is none, or too many were tried.
 pub(crate) fn check(history: &[Call]) -> Result<Checked, Unexplained> {
+    check_within(history, EXPLANATIONS_MAX)
+}
+
+/// [`check`], which gives up after so many explanations.
+///
+/// # Errors
+/// As [`check`].
+pub(crate) fn check_within(history: &[Call], explanations_max: usize) -> Result<Checked, Unexplained> {
     let mut times: Vec<(u64, bool, usize)> = Vec::new();
     for (index, call) in history.iter().enumerate() {
         assert!(call.called < call.returned && call.thread < 64, "{call:?}");
@@ -130,7 +138,7 @@ pub(crate) fn check(history: &[Call]) -> Result<Checked, Unexplained> {
         cells: [0; CELLS],
         done: 0,
     }]);
-    let mut looked_at = 0;
+    let mut left = explanations_max;
     let mut checked = Checked {
         operations: history.len(),
         ..Checked::default()
@@ -146,8 +154,8 @@ pub(crate) fn check(history: &[Call]) -> Result<Checked, Unexplained> {
             pending.push(index);
             continue;
         }
-        let next = after_return(history, &pending, &states, index, &mut looked_at);
-        if looked_at > EXPLANATIONS_MAX {
+        let next = after_return(history, &pending, &states, index, &mut left);
+        if left == 0 {
             return Err(Unexplained::Undecided);
         }
         if next.is_empty() {
@@ -166,21 +174,22 @@ pub(crate) fn check(history: &[Call]) -> Result<Checked, Unexplained> {
     Ok(checked)
 }
 
-/// The states after the return of an operation: those in which it has taken effect, with as little else as possible before it.
+/// The states after the return of an operation: those in which it has taken effect, with as little else as possible before it. `left` says how many
+/// explanations may still be looked at; once it is zero the states are not all.
 fn after_return(
     history: &[Call],
     pending: &[usize],
     states: &HashSet<State>,
     index: usize,
-    looked_at: &mut usize,
+    left: &mut usize,
 ) -> HashSet<State> {
     let bit = |index: usize| 1 << history[index].thread;
     let mut seen = HashSet::new();
     let mut open: Vec<State> = states.iter().copied().collect();
     let mut next = HashSet::new();
     while let Some(state) = open.pop() {
-        *looked_at += 1;
-        if *looked_at > EXPLANATIONS_MAX {
+        *left = left.saturating_sub(1);
+        if *left == 0 {
             break;
         }
         if state.done & bit(index) != 0 {
