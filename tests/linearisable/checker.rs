@@ -100,9 +100,9 @@ pub(crate) struct Checked {
     pub(crate) states_max: usize,
 }
 
-/// Explanations that a check looks at before it gives up: a second's work. Threads that stood still for long in the middle of calls can have
+/// Explanations that a check looks at before it gives up: some tenths of a second of work. Threads that stood still for long in the middle of calls can have
 /// more orders than anybody can try.
-const EXPLANATIONS_MAX: usize = 1_000_000;
+const EXPLANATIONS_MAX: usize = 200_000;
 
 /// Why a check does not end well.
 #[derive(Debug)]
