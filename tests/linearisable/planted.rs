@@ -1,5 +1,7 @@
 //! Wrong answers put into a right history, each of a kind that a broken database would give: the check must object to every one.
 
+use std::collections::HashMap;
+
 use super::checker::{Action, Call, Effect, appended};
 use super::rng::Rng;
 
@@ -148,6 +150,16 @@ fn lost_operand(history: &[Call], rng: &mut Rng) -> Option<Vec<Call>> {
             bases.extend(seen.iter().map(|&(cell, value)| (cell, value, call.returned)));
         }
     }
+    // When each value was last asked for: most candidates were seen by nobody, and need no copy of the history.
+    let mut last_called: HashMap<(usize, u64), u64> = HashMap::new();
+    for call in history {
+        if let Action::Read(seen) = &call.action {
+            for &seen in seen {
+                let last = last_called.entry(seen).or_default();
+                *last = call.called.max(*last);
+            }
+        }
+    }
     let start = rng.below(bases.len());
     for &(cell, base, seen_at) in bases[start..].iter().chain(&bases[..start]) {
         for &(_, first, call) in appends
@@ -162,6 +174,12 @@ fn lost_operand(history: &[Call], rng: &mut Rng) -> Option<Vec<Call>> {
                 .take(3)
             {
                 let both = appended(with_first, second);
+                if last_called
+                    .get(&(cell, both))
+                    .is_none_or(|&called| called <= later.returned)
+                {
+                    continue;
+                }
                 let mut planted = history.to_vec();
                 let found = reads(&mut planted)
                     .find(|(called, seen)| *called > later.returned && seen.contains(&(cell, both)));
