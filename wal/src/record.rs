@@ -153,6 +153,25 @@ impl Framing {
         }
     }
 
+    /// The only framing with which the header of a record at `offset` is right, whatever the bytes are: it proves nothing of them.
+    pub(crate) fn of_record(file: &[u8], offset: usize) -> Option<Self> {
+        const REFLECTED_POLYNOMIAL: u32 = 0xedb8_8320;
+        let header = file.get(offset..)?.first_chunk::<RECORD_HEADER_LEN_BYTES>()?;
+        let mut state = !u32::from_le_bytes(array(&header[9..]));
+        // The steps of the CRC, back from its end to its start.
+        let covered = (offset as u64).to_le_bytes();
+        for &byte in covered.iter().chain(&header[..9]).rev() {
+            for _ in 0..8 {
+                state = match state >> 31 {
+                    0 => state << 1,
+                    _ => (state ^ REFLECTED_POLYNOMIAL) << 1 | 1,
+                };
+            }
+            state ^= u32::from(byte);
+        }
+        Some(Self { salted: !state })
+    }
+
     /// The header of a record at `offset`. `payload_checksum` is the CRC-32 of the payload.
     #[must_use]
     pub fn header(

@@ -17,6 +17,7 @@
 //!
 //! Nothing is ever skipped: what is handed out is a prefix of what was written.
 
+mod damaged_header;
 mod judge;
 mod report;
 mod salvage;
@@ -74,7 +75,21 @@ impl<'a> Segment<'a> {
         let Some(header) = FileHeader::decode(magic, number, bytes)? else {
             return Ok(None);
         };
-        let framing = Framing::new(header.salt);
+        Ok(Some(Self::behind(given, &header)))
+    }
+
+    /// The segment behind a header.
+    fn behind(given: SegmentBytes<'a>, header: &FileHeader) -> Self {
+        Self::framed(
+            given,
+            header.boot_id,
+            header.reserved_bytes,
+            Framing::new(header.salt),
+        )
+    }
+
+    fn framed(given: SegmentBytes<'a>, boot_id: BootId, reserved_bytes: u64, framing: Framing) -> Self {
+        let SegmentBytes { number, bytes } = given;
         let begin = match framing.decode(bytes, HEADER_LEN_BYTES) {
             Ok(Record {
                 kind: RecordKind::Begin,
@@ -86,14 +101,14 @@ impl<'a> Segment<'a> {
             }),
             _ => None,
         };
-        Ok(Some(Self {
+        Self {
             number,
             bytes,
-            boot_id: header.boot_id,
-            reserved_bytes: header.reserved_bytes,
+            boot_id,
+            reserved_bytes,
             framing,
             begin,
-        }))
+        }
     }
 
     /// The file has lost its end, or given it back when it was sealed.

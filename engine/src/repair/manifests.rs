@@ -38,6 +38,7 @@ struct Reading {
     state: ManifestState,
     doubtful: BTreeSet<u64>,
     losses: Vec<Loss>,
+    notes: Vec<String>,
 }
 
 /// Reads the manifest that counts.
@@ -93,6 +94,7 @@ pub(super) fn read(source: &Directory, listing: &Listing, report: &mut RepairRep
         },
     }
     let is_complete = best.losses.is_empty();
+    report.notes.append(&mut best.notes);
     best.losses.into_iter().for_each(|loss| report.lose(loss));
     History {
         state: best.state,
@@ -139,6 +141,7 @@ fn read_one(source: &Directory, number: u64) -> Option<Reading> {
             state,
             doubtful: BTreeSet::new(),
             losses: Vec::new(),
+            notes: Vec::new(),
         });
     }
     let bytes = source
@@ -153,10 +156,24 @@ fn read_one(source: &Directory, number: u64) -> Option<Reading> {
     if found.records.is_empty() {
         return None;
     }
+    let name = FileName::Manifest(number);
+    let headers = found.gaps.iter().filter(|gap| gap.is_header());
+    let notes: Vec<_> = headers.map(|gap| format!("{name}: {}", gap.reason)).collect();
+    if !notes.is_empty()
+        && found.gaps.len() == notes.len()
+        && let Some(state) = sum(&found.records)
+    {
+        return Some(Reading {
+            number,
+            state,
+            doubtful: BTreeSet::new(),
+            losses: Vec::new(),
+            notes,
+        });
+    }
     let mut pieces = Pieces::default();
     let mut losses = Vec::new();
-    let mut gaps = found.gaps.iter().peekable();
-    let name = FileName::Manifest(number);
+    let mut gaps = found.gaps.iter().filter(|gap| !gap.is_header()).peekable();
     let mut lose = |pieces: &mut Pieces, gap: &Gap| {
         pieces.gap_count += 1;
         let reason = format!("{}; edits are lost", gap.reason);
@@ -183,7 +200,17 @@ fn read_one(source: &Directory, number: u64) -> Option<Reading> {
         state,
         doubtful,
         losses,
+        notes,
     })
+}
+
+/// The state after all edits; `None` if one is malformed or contradicts those before it.
+fn sum(records: &[Replayed<'_>]) -> Option<ManifestState> {
+    let mut state = ManifestState::default();
+    for record in records {
+        state.apply(&Edit::decode(record.payload).ok()?).ok()?;
+    }
+    Some(state)
 }
 
 /// The sum of edits some of which are missing.

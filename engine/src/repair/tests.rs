@@ -339,6 +339,54 @@ fn of_a_damaged_log_every_whole_record_is_taken_and_the_gap_is_named() {
     }
 }
 
+/// Each record has a checksum of its own.
+#[test]
+fn a_damaged_header_of_the_log_or_the_manifest_costs_no_record() {
+    let fixture = fixture();
+    let (log, bytes) = files(&fixture.machine)
+        .into_iter()
+        .rfind(|(name, _)| name.ends_with(".log"))
+        .expect("a segment");
+    let (manifest, edits) = fixture.file("MANIFEST-");
+    let fields = [(0, 8), (16, 8), (24, 8), (32, 16), (48, 8), (60, 4)];
+    for (at, width) in (0..64).map(|at| (at, 1)).chain(fields) {
+        let flipped = |bytes: &[u8]| {
+            let mut damaged = bytes.to_vec();
+            damaged[at..at + width].iter_mut().for_each(|byte| *byte ^= 0x10);
+            damaged
+        };
+        let what = format!("{width} bytes at {at} of {log}");
+        let machine = fixture.damaged(&log, Some(&flipped(&bytes)));
+        let (report, db) = fixture.repair(&machine, false, &what);
+        assert_eq!(report.log_record_count, 120, "{what}: {report:#?}");
+        assert_eq!(
+            contents(&db),
+            fixture.now.clone().into_iter().collect::<Vec<_>>(),
+            "{what}"
+        );
+        let [loss] = &report.lost[..] else {
+            panic!("{what}: {report:#?}")
+        };
+        assert!(loss.file == log && loss.offset == Some(0), "{what}: {loss}");
+        drop(db);
+        let what = format!("{width} bytes at {at} of {manifest}");
+        let report = fixture.assert_whole(&fixture.damaged(&manifest, Some(&flipped(&edits))), &what);
+        assert!(
+            report.notes.iter().any(|note| note.contains(&manifest)),
+            "{what}: {report:#?}"
+        );
+    }
+    // Another file is not this one, whatever its records are.
+    for at in [None, Some(30), Some(61)] {
+        let mut other = edits.clone();
+        at.into_iter().for_each(|at: usize| other[at] ^= 0x10);
+        let machine = fixture.damaged(&log, Some(&other));
+        let (report, _db) = fixture.repair(&machine, false, "another file");
+        assert_eq!(report.log_record_count, 0, "{report:#?}");
+        assert!(report.may_undelete(), "{report:#?}");
+    }
+}
+
 /// Anything, anywhere: the rule holds.
 #[test]
 fn random_damage_to_any_files_is_told_and_never_a_panic() {

@@ -5,12 +5,13 @@
 //! segment 5   given up by a recovery: off the chain
 //! segment 6   | Begin(4) | e | f | 0 0 0                       an ordinary end
 //! segment 8   | Begin(7) | ...                                 gap: segment 7 is missing
+//! segment 9   ?? | Begin(8) | g |                              gap: the header; 'g' passes its checks (`damaged_header.rs`)
 //! ```
 //!
 //! Replay stops at a bad place or refuses it; this goes on behind it, for somebody who wants to have what there is and be told what there
 //! is not. What is handed out is no longer a prefix of what was written.
 
-use super::{Replayed, Segment, SegmentBytes, is_zero};
+use super::{Replayed, Segment, SegmentBytes, damaged_header, is_zero};
 use crate::header::{HEADER_LEN_BYTES, array};
 use crate::record::{RecordFault, RecordKind};
 use crate::writer::LogPosition;
@@ -28,12 +29,20 @@ pub struct Gap {
     pub reason: String,
 }
 
+impl Gap {
+    /// Only the header of the file is damaged: there was no record here.
+    #[must_use]
+    pub fn is_header(&self) -> bool {
+        (self.from, self.to) == (0, HEADER_LEN_BYTES as u64)
+    }
+}
+
 /// What could be read.
 #[derive(Clone, Debug, Default)]
 pub struct Salvage<'a> {
     /// Whole records, in the order they were written in.
     pub records: Vec<Replayed<'a>>,
-    /// In the same order. Segments that are missing or have no good header come first.
+    /// In the same order. Segments that are missing and headers that are damaged come first.
     pub gaps: Vec<Gap>,
     /// Segments that hold nothing, not even what is on the disk before a segment is used.
     pub unprepared: Vec<u64>,
@@ -50,12 +59,15 @@ pub fn salvage<'a>(given: &[SegmentBytes<'a>], magic: [u8; 8]) -> Salvage<'a> {
         match Segment::open(segment, magic) {
             Ok(Some(opened)) if opened.is_prepared() => segments.push(opened),
             Ok(_) => found.unprepared.push(segment.number),
-            Err(error) => found.gap(
-                segment.number,
-                0,
-                segment.bytes.len(),
-                format!("no good header: {error}"),
-            ),
+            Err(error) => {
+                let opened = damaged_header::open(segment, magic);
+                let (to, rest) = match opened {
+                    Some(_) => (HEADER_LEN_BYTES, "; the records behind it pass their own checks"),
+                    None => (segment.bytes.len(), ""),
+                };
+                found.gap(segment.number, 0, to, format!("no good header: {error}{rest}"));
+                segments.extend(opened);
+            }
         }
     }
     let chain = find_chain(&segments, given, &mut found);

@@ -14,6 +14,8 @@ mod format;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
+mod salvaged;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod writing;
