@@ -13,55 +13,53 @@
 //! # Results
 //!
 //! AMD EPYC (Zen 3), 2 virtual cores, x86-64-v3, 30 November 2026. Nanoseconds an output key, scaled to a machine whose
-//! dependent addition takes 0.350 ns: the middle one of the medians of three processes with 15 alternating rounds each. All lines,
-//! with least and most, are in `benches/record/amd-epyc-zen3/`. Recorded before runs were copied among many inputs,
-//! matches were selected, and loads and copies cost one comparison each (below): the counts of instructions are of
-//! now, the times of then.
+//! dependent addition takes 0.350 ns: the middle one of the medians of three processes with 15 alternating rounds each, at raised
+//! priority on a machine that others used too. All lines, with least and most, are in `benches/record/amd-epyc-zen3/`.
 //!
 //! ```text
 //! RUSTFLAGS="-C target-cpu=x86-64-v3" cargo bench --bench merge
 //!
 //! 4,096 records               materialised   validating   certified   goal (validating / certified)
-//! byte fixed     prefix 0         18.1          14.3        14.6         9   / 8
-//! byte variable  prefix 0         19.1          15.6        15.2         9.5 / 8.5
-//! bit fixed      prefix 0         51.5          26.0        22.2        18   / 15
-//! bit variable   prefix 0         53.5          27.5        24.5        20   / 18
-//! byte fixed     prefix 4,096     20.7          17.4        16.9         9   / 8
-//! byte variable  prefix 4,096     22.4          18.5        17.6        10   / 9.5
-//! byte fixed     fragments        22.9          22.2        17.8        13   / 10
-//! byte variable  fragments        23.9          24.2        18.7        13   / 10
-//! bit fixed      fragments        39.8          27.5        21.1        19   / 16
-//! byte fixed     tail 4,096        838           645         642        1.25 memcpy (466); found 1.38
-//! bit fixed      tail 4,096       1388          1036        1016        1.35 memcpy (405); found 2.5
+//! byte fixed     prefix 0         17.4          14.1        13.5         9   / 8
+//! byte variable  prefix 0         17.8          14.1        13.7         9.5 / 8.5
+//! bit fixed      prefix 0         48.7          24.1        20.8        18   / 15
+//! bit variable   prefix 0         52.4          27.4        23.4        20   / 18
+//! byte fixed     prefix 4,096     20.0          16.1        15.7         9   / 8
+//! byte variable  prefix 4,096     22.6          18.4        18.1        10   / 9.5
+//! byte fixed     fragments        21.3          20.7        16.1        13   / 10
+//! byte variable  fragments        22.0          21.4        16.9        13   / 10
+//! bit fixed      fragments        38.2          26.6        19.5        19   / 16
+//! byte variable  tail 4,096        800           623         589        1.25 memcpy; found 1.4 to 1.7
+//! bit fixed      tail 4,096        925           647         609        1.35 memcpy; found 1.9 to 2.0
 //!
 //! 16,384 records                  naive      materialised   validating   certified
-//! byte fixed     prefix 0         73.0          18.6          14.7        14.6
-//! byte variable  prefix 4,096    239.3          22.8          18.5        18.2
-//! bit fixed      prefix 0        125.7          50.9          26.2        22.0
-//! bit variable   prefix 4,096    328.6          53.1          27.9        24.3
+//! byte fixed     prefix 0         72.2          17.4          13.5         13.0
+//! byte variable  prefix 4,096    225.4          21.0          16.7         16.3
+//! bit fixed      prefix 0        121.0          48.1          23.8         19.8
+//! bit variable   prefix 4,096    341.3          50.6          26.4         22.4
 //!
 //! beyond the experiments                                     validating   certified   goal
-//! random interleaving, bytes / bits                          21.9 / 44.4  20.8 / 38.1   19 / 35
-//! 16 inputs, byte variable / a third duplicated (tree)       42.7 / 57.3  41.1 / 55.0   24 / 38
-//! 16 inputs against 2 through the same tree                  1.8 times    1.8 times    1.7
+//! random interleaving, bytes / bits                          18.9 / 41.5  18.0 / 35.1   19 / 35
+//! 16 inputs, byte variable / a third duplicated (tree)       29.3 / 44.9  27.9 / 43.2   24 / 38
+//! 16 inputs against 2 through the same tree                  1.3 times    1.3 times    1.7
 //! share of memcpy's speed, 1 record in 100 from the small side, values of 100 bytes:
-//!     output of 64 MB, bytes / bits                          70 / 33 %    73 / 38 %     75 / 30 %
-//!     output in the cache, bytes                             23 %         24 %         35 %
+//!     output of 64 MB, bytes / bits                          70 / 41 %    71 / 47 %     75 / 30 %
+//!     output in the cache, bytes                             26 %         28 %         35 %
+//! the names of Unicode in four parts                         44.2         38.6         (materialised 44.3)
 //! ```
 //!
-//! Against the experiments that this design was first measured with: the frontier (materialised) takes 58 to 91 % less
-//! than the naive merge in all twelve fixtures (12 to 80 % there); the certified source takes 18 to 57 % less than the
-//! materialised one in all twenty fixtures, and the validating source 3 to 49 % less in nineteen: in byte-variable fragments it is
-//! level with it (24.2 against 23.9).
+//! Against the experiments that this design was first measured with: the frontier (materialised) takes 59 to 91 % less
+//! than the naive merge in all twelve fixtures (12 to 80 % there); the validating source takes 3 to 52 % less than the
+//! materialised one in all twenty fixtures, and the certified source 20 to 58 %.
 //!
-//! **Where the goals resist.** Instructions an output key at prefix 0 (callgrind; validating / certified), and what they
-//! were when the times were taken; the goals for validating are 160, 165, 290 and 325.
+//! **Where the goals resist.** Instructions an output key at prefix 0 (callgrind; validating / certified; counted before the loops were
+//! compiled once a unit, which changed them by less than 2 %); the goals for validating are 160, 165, 290 and 325.
 //!
 //! ```text
-//! byte fixed      175 / 168     189 / 186
-//! byte variable   178 / 172     197 / 191
-//! bit fixed       310 / 273     329 / 287
-//! bit variable    335 / 298     350 / 310
+//! byte fixed      175 / 168
+//! byte variable   178 / 172
+//! bit fixed       310 / 273
+//! bit variable    335 / 298
 //! ```
 //!
 //! The loops retire nearly five instructions a cycle, so it is instructions that have to go. Of the 175 of byte fixed 149 are
@@ -77,25 +75,28 @@
 //! 3.6 mispredicted branches a key in callgrind's model. Now they are selected (`select_unpredictable`): 1.4, for 20 to 27
 //! instructions more. What is left is the loop over the places on the way up and the ties of duplicates.
 //!
-//! The names of Unicode in four parts: certified 36, materialised 46, validating 57. Names nest many short prefixes; our
-//! guess, not yet measured, is that the loop that pops spans is mispredicted where truncating a buffer is not. Tails in bits are bound by the
-//! shifted copy and the comparison of duplicates, 128 blocks of 32 bytes each.
+//! Tails are bound by memory and by the bytes moved: inputs of a third more than the output are read, duplicates are compared, and the output is
+//! written, where a copy reads and writes once, past the caches. Shifting bits by blocks of 64 bytes with one bound each made vectors of what were
+//! scalar loads, each with a bound of its own: 960 to 660 ns. Asking for a literal's memory when its frame is read gave nothing in bits and lost 5 % in bytes.
+//!
+//! The names of Unicode took 54 ns validating and 44 materialised while inputs that declare a width and inputs that do not were read
+//! the general way: three of the four parts hold code points of one width alone. They are read by the fast path of their own shape now.
 //!
 //! ```text
 //! cargo bench --bench allocations
 //!
-//! requested bytes beyond the output   materialised   validating   certified     (the merger itself: 1.8 KB, no heap)
+//! requested bytes beyond the output   materialised   validating   certified     (the merger itself: 3.7 KB, no heap)
 //! byte, prefix 4,096                      8,208           0           0
 //! bit, tail 4,096                        16,416           0           0
-//! byte, fragments to depth 2,048          4,096       4,080           0
-//! bit, fragments                            512         510           0
-//! peak, byte fixed fragments             69,258      69,242      65,162         (144,384 and 303,104 in the first design)
+//! byte, fragments to depth 2,048          4,096       4,032           0
+//! bit, fragments                            512         504           0
+//! peak, byte fixed fragments             69,258      69,194      65,162         (144,384 and 303,104 in the first design)
 //! ```
 //!
 //! Certified scratch is nothing at all; validating scratch is that of the materialised source or less in each of the
 //! twenty fixtures, which the bench asserts, and over keys of every length, which `tests/allocations.rs` does: flattened
 //! keys take exactly the room they need, because doubling may ask for more than a buffer does that has grown by every key.
-//! The price is a request for each 16 levels of a chain: 175 in all in byte fragments, 240 KB together, where the
+//! The price is a request for each 64 levels of a chain: 47 in all in byte fragments, 110 KB together, where the
 //! buffers ask 23 times for 73 KB. Otherwise a merge makes a few dozen allocations at most whatever the number of its
 //! records, also behind dead records and for laws that see the key; a law that returns owned values makes its own.
 //!

@@ -168,11 +168,16 @@ fn hint(error: &tephradb::Error) -> String {
     }
 }
 
-/// What comes after damage.
+/// What comes after damage. The command can be given to a shell as it is.
 fn repair_hint(db: &Path) -> String {
+    let shown = shown(db);
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+@%,:=~".contains(c);
+    let db = match shown.chars().all(is_plain) {
+        true => shown,
+        false => format!("'{}'", shown.replace('\'', r"'\''")),
+    };
     format!(
-        "\n  `tephra repair {} --into NEWDIR` makes a new database of what can be read, and says what is lost",
-        shown(db)
+        "\n  `tephra repair {db} --into NEWDIR` makes a new database of what can be read, and says what is lost"
     )
 }
 

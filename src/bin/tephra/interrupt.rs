@@ -1,4 +1,4 @@
-//! Ctrl-C, and what else asks a process to end: nothing half-made stays behind.
+//! Ctrl-C: nothing half-made stays behind. (Other signals end the process at once, and leave what the next run does not trip over.)
 //!
 //! ```text
 //! first     a command that can end at a good point is asked to                 ask_to_end: load, compact

@@ -97,6 +97,8 @@ pub(crate) fn simulate(args: &Simulate, out: &mut dyn Write) -> Result<()> {
         setting.record_bytes = args.record_bytes;
         setting.memtable_bytes = args.memtable_mib << 20;
         setting.picker.target_table_bytes = args.table_mib << 20;
+        // As the engine has it: the smallest level holds four tables.
+        setting.picker.base_level_bytes = setting.picker.target_table_bytes.saturating_mul(4);
         setting.picker.size_ratio = args.level_ratio;
         setting.picker.level_zero_trigger = usize::try_from(args.l0_trigger).unwrap_or(usize::MAX);
         setting.compaction_bytes_per_flushed = args.compaction_budget;

@@ -4,6 +4,7 @@
 use tephradb::Options;
 
 use super::facts::{Facts, ratio};
+use crate::database::shown_name;
 
 /// How much it matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -87,7 +88,7 @@ fn level_zero(facts: &Facts) -> Found {
         *counts.entry(&table.keyspace).or_default() += 1;
     }
     let (keyspace, count) = counts.into_iter().max_by_key(|&(_, count)| count)?;
-    (count > TABLES_MAX).then(|| (Weight::Consider, format!("{count} flushed tables of keyspace \"{keyspace}\" wait in level 0; each is one more look-up for a read"),
+    (count > TABLES_MAX).then(|| (Weight::Consider, format!("{count} flushed tables of keyspace {} wait in level 0; each is one more look-up for a read", shown_name(keyspace)),
         "Compaction lags behind. Give it more threads (compaction_threads), or larger flushes (memtable_bytes); Db::compact catches up now."))
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use tephradb::{EventHistory, EventLine};
 
 use super::facts::ratio;
+use crate::database::shown_name;
 use crate::output::counted;
 
 /// What was done.
@@ -234,9 +235,10 @@ impl History {
         let reason = begin.and_then(|begin| begin.text("reason")).unwrap_or("");
         let inputs = begin.and_then(|begin| begin.text("inputs")).unwrap_or("?");
         let text = format!(
-            "{} of {inputs} to level {} in keyspace \"{keyspace}\": {} bytes in, {} bytes out; {reason}",
+            "{} of {inputs} to level {} in keyspace {}: {} bytes in, {} bytes out; {reason}",
             end.text("kind").unwrap_or("compaction"),
             number("to"),
+            shown_name(keyspace),
             input("bytes"),
             number("bytes")
         );

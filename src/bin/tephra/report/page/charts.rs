@@ -3,6 +3,7 @@
 use super::super::facts::{Facts, Group, as_float, ratio};
 use super::rows::{BAR_LEN_PX, Part, Row, chart, legend, rect};
 use super::text::{bytes, counted, escape, percent};
+use crate::database::shown_name;
 use crate::figures::grouped;
 
 /// Tables of a level drawn one by one; more are drawn as one bar.
@@ -50,9 +51,9 @@ pub(super) fn levels(facts: &Facts) -> String {
             let gap = (share * 0.04).min(0.002);
             let dead = ratio(table.dead_record_count, table.record_count);
             let title = format!(
-                "table {} of keyspace \"{}\": {}, {} records, {} dead",
+                "table {} of keyspace {}: {}, {} records, {} dead",
                 table.number,
-                table.keyspace,
+                shown_name(&table.keyspace),
                 bytes(table.file_bytes),
                 grouped(table.record_count),
                 percent(dead)
