@@ -100,9 +100,9 @@ pub(crate) struct Checked {
     pub(crate) states_max: usize,
 }
 
-/// Explanations that a check looks at before it gives up: some tenths of a second of work. Threads that stood still for long in the middle of calls can have
+/// Explanations that a check looks at before it gives up: a second's work. Most histories need a tenth to a third of them. Threads that stood still for long in the middle of calls can have
 /// more orders than anybody can try.
-const EXPLANATIONS_MAX: usize = 200_000;
+const EXPLANATIONS_MAX: usize = 1_000_000;
 
 /// Why a check does not end well.
 #[derive(Debug)]
@@ -118,14 +118,6 @@ pub(crate) enum Unexplained {
 /// # Errors
 /// There is none, or too many were tried.
 pub(crate) fn check(history: &[Call]) -> Result<Checked, Unexplained> {
-    check_within(history, EXPLANATIONS_MAX)
-}
-
-/// [`check`], which gives up after so many explanations.
-///
-/// # Errors
-/// As [`check`].
-pub(crate) fn check_within(history: &[Call], explanations_max: usize) -> Result<Checked, Unexplained> {
     let mut times: Vec<(u64, bool, usize)> = Vec::new();
     for (index, call) in history.iter().enumerate() {
         assert!(call.called < call.returned && call.thread < 64, "{call:?}");
@@ -138,7 +130,7 @@ pub(crate) fn check_within(history: &[Call], explanations_max: usize) -> Result<
         cells: [0; CELLS],
         done: 0,
     }]);
-    let mut left = explanations_max;
+    let mut left = EXPLANATIONS_MAX;
     let mut checked = Checked {
         operations: history.len(),
         ..Checked::default()

@@ -19,7 +19,7 @@ mod rng;
 
 use std::collections::BTreeMap;
 
-use checker::{Checked, Unexplained, check, check_within};
+use checker::{Checked, Unexplained, check};
 use record::{Size, record};
 use rng::Rng;
 
@@ -29,10 +29,8 @@ const HISTORIES: u64 = 12;
 const RECORDINGS: usize = 4;
 /// Wrong answers of each kind that are planted.
 const PLANTED: usize = 20;
-/// Explanations looked at for a planted one, so that many can be tried in little time.
-const PLANTED_EXPLANATIONS_MAX: usize = 20_000;
 /// So many planted answers of a kind may stay undecided in a history; then the next history is taken.
-const UNDECIDED_MAX: usize = 10;
+const UNDECIDED_MAX: usize = 3;
 const SIZE: Size = Size {
     clients: 6,
     operations: 400,
@@ -91,7 +89,6 @@ fn histories_of_real_threads_have_an_order_that_explains_every_answer() {
 fn canary_wrong_answers_in_right_histories_are_seen() {
     const HISTORIES: u64 = 20;
     const SEEDS_OF_A_HISTORY: u64 = 100;
-    let check = |history: &_| check_within(history, PLANTED_EXPLANATIONS_MAX);
     // Those that threads made which stood still in the middle of calls are passed over: they leave too much open.
     let histories: Vec<_> = (0..HISTORIES)
         .map(|seed| record(seed, SIZE).0)
